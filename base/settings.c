@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+#include "settings.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "log.h"
+
+enum kind { KIND_STR, KIND_LIST, KIND_INT, KIND_SIZE, KIND_BOOL };
+
+struct setting {
+	enum kind kind;
+	const char *name; /* without O2G_ */
+	const char *def;
+	const char *help;
+	size_t offset;
+};
+
+static const struct setting table[] = {
+#define SETTING(kind, field, name, def, help) \
+	{ KIND_##kind, name, def, help, offsetof(struct o2g_settings, field) },
+#include "settings.def"
+#undef SETTING
+};
+
+#define NSETTINGS (sizeof(table) / sizeof(table[0]))
+
+/* Variables that are ours but are not settings: set by the launcher. */
+static const char *const not_settings[] = { "O2G_JOB", "O2G_LAUNCHER" };
+
+static struct o2g_settings values;
+static bool from_env[NSETTINGS];
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+int o2g_parse_size(const char *text, uint64_t *value)
+{
+	char *end;
+	uint64_t v;
+	unsigned shift = 0;
+
+	if (!isdigit((unsigned char)text[0]))
+		return -EINVAL;
+	errno = 0;
+	v = strtoull(text, &end, 10);
+	if (errno)
+		return -EINVAL;
+	switch (tolower((unsigned char)*end)) {
+	case 'k': shift = 10; break;
+	case 'm': shift = 20; break;
+	case 'g': shift = 30; break;
+	case '\0': break;
+	default: return -EINVAL;
+	}
+	if (shift && end[1] && strcasecmp(end + 1, "b") &&
+	    strcasecmp(end + 1, "ib"))
+		return -EINVAL;
+	if (v > UINT64_MAX >> shift)
+		return -EINVAL;
+	*value = v << shift;
+	return 0;
+}
+
+static int parse_int(const char *text, int64_t *value)
+{
+	char *end;
+
+	errno = 0;
+	*value = strtoll(text, &end, 10);
+	return errno || end == text || *end ? -EINVAL : 0;
+}
+
+static int parse_bool(const char *text, bool *value)
+{
+	static const char *const yes[] = { "1", "yes", "true", "on" };
+	static const char *const no[] = { "0", "no", "false", "off" };
+
+	for (int i = 0; i < 4; i++) {
+		if (!strcasecmp(text, yes[i]) || !strcasecmp(text, no[i])) {
+			*value = !strcasecmp(text, yes[i]);
+			return 0;
+		}
+	}
+	return -EINVAL;
+}
+
+static int assign(const struct setting *s, const char *text)
+{
+	void *field = (char *)&values + s->offset;
+
+	switch (s->kind) {
+	case KIND_STR:
+	case KIND_LIST:
+		*(const char **)field = text;
+		return 0;
+	case KIND_INT:
+		return parse_int(text, field);
+	case KIND_SIZE:
+		return o2g_parse_size(text, field);
+	case KIND_BOOL:
+		return parse_bool(text, field);
+	}
+	return -EINVAL;
+}
+
+static const char *expected(enum kind kind)
+{
+	switch (kind) {
+	case KIND_INT: return "a whole number";
+	case KIND_SIZE: return "a size such as 65536, 64k or 4M";
+	case KIND_BOOL: return "0 or 1";
+	default: return "text";
+	}
+}
+
+/* Edit distance, for the nearest real name of a misspelt one. */
+static unsigned distance(const char *a, const char *b)
+{
+	size_t n = strlen(b);
+	unsigned row[64];
+
+	if (n >= 63)
+		return 99;
+	for (size_t j = 0; j <= n; j++)
+		row[j] = j;
+	for (size_t i = 1; a[i - 1]; i++) {
+		unsigned diag = row[0];
+
+		row[0] = i;
+		for (size_t j = 1; j <= n; j++) {
+			unsigned best = diag + (a[i - 1] != b[j - 1]);
+
+			diag = row[j];
+			if (row[j] + 1 < best)
+				best = row[j] + 1;
+			if (row[j - 1] + 1 < best)
+				best = row[j - 1] + 1;
+			row[j] = best;
+		}
+	}
+	return row[n];
+}
+
+static bool is_known(const char *var, size_t len)
+{
+	for (size_t i = 0; i < NSETTINGS; i++)
+		if (strlen(table[i].name) == len - 4 &&
+		    !strncmp(table[i].name, var + 4, len - 4))
+			return true;
+	for (size_t i = 0; i < sizeof(not_settings) / sizeof(char *); i++)
+		if (strlen(not_settings[i]) == len &&
+		    !strncmp(not_settings[i], var, len))
+			return true;
+	return false;
+}
+
+static void warn_unknown(const char *var, size_t len)
+{
+	char name[64];
+	const char *best = NULL;
+	unsigned best_distance = 99;
+
+	if (len - 4 >= sizeof(name))
+		len = sizeof(name) + 3;
+	memcpy(name, var + 4, len - 4);
+	name[len - 4] = '\0';
+	for (size_t i = 0; i < NSETTINGS; i++) {
+		unsigned d = distance(name, table[i].name);
+
+		if (d < best_distance) {
+			best_distance = d;
+			best = table[i].name;
+		}
+	}
+	o2g_warn("O2G_%s is not a setting and is ignored; did you mean O2G_%s? `o2g info` lists all",
+		 name, best);
+}
+
+static void check_names(void)
+{
+	extern char **environ;
+
+	for (char **e = environ; e && *e; e++) {
+		const char *eq = strchr(*e, '=');
+
+		if (!eq || strncmp(*e, "O2G_", 4))
+			continue;
+		if (!is_known(*e, eq - *e))
+			warn_unknown(*e, eq - *e);
+	}
+}
+
+static void read_all(void)
+{
+	char var[64];
+
+	for (size_t i = 0; i < NSETTINGS; i++) {
+		const char *text;
+
+		assign(&table[i], table[i].def);
+		snprintf(var, sizeof(var), "O2G_%s", table[i].name);
+		text = getenv(var);
+		if (!text)
+			continue;
+		if (assign(&table[i], text) == 0) {
+			from_env[i] = true;
+			continue;
+		}
+		assign(&table[i], table[i].def);
+		o2g_warn("%s is \"%s\", but %s is expected; using %s", var,
+			 text, expected(table[i].kind), table[i].def);
+	}
+	o2g_log_set_level(values.log);
+	check_names();
+}
+
+const struct o2g_settings *o2g_settings(void)
+{
+	pthread_once(&once, read_all);
+	return &values;
+}
+
+void o2g_settings_each(void (*fn)(const char *, const char *, const char *,
+				  const char *, void *),
+		       void *arg)
+{
+	char name[64], var[64];
+
+	o2g_settings();
+	for (size_t i = 0; i < NSETTINGS; i++) {
+		snprintf(name, sizeof(name), "O2G_%s", table[i].name);
+		snprintf(var, sizeof(var), "O2G_%s", table[i].name);
+		fn(name, from_env[i] ? getenv(var) : table[i].def,
+		   from_env[i] ? "environment" : "default", table[i].help, arg);
+	}
+}
+
+bool o2g_list_has(const char *list, const char *word)
+{
+	size_t n = strlen(word);
+
+	while (*list) {
+		size_t len = strcspn(list, ",");
+
+		if (len == n && !strncmp(list, word, n))
+			return true;
+		list += len;
+		list += *list == ',';
+	}
+	return false;
+}

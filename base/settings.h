@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/*
+ * The O2G_ variables. settings.def lists them; everything else is made from
+ * that list: the struct, its reading, `o2g info`, the check for unknown names.
+ */
+#ifndef BASE_SETTINGS_H
+#define BASE_SETTINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct o2g_settings {
+#define SETTING_TYPE_STR const char *
+#define SETTING_TYPE_LIST const char *
+#define SETTING_TYPE_INT int64_t
+#define SETTING_TYPE_SIZE uint64_t
+#define SETTING_TYPE_BOOL bool
+#define SETTING(kind, field, name, def, help) SETTING_TYPE_##kind field;
+#include "settings.def"
+#undef SETTING
+};
+
+/* Read from the environment on first use; warns about what it cannot read and
+ * about unknown O2G_ names, naming the nearest real one. */
+const struct o2g_settings *o2g_settings(void);
+
+/* For `o2g info`: calls fn for every setting. source is "default" or
+ * "environment". */
+void o2g_settings_each(void (*fn)(const char *name, const char *value,
+				  const char *source, const char *help,
+				  void *arg),
+		       void *arg);
+
+/* Is @word in the comma-separated @list? */
+bool o2g_list_has(const char *list, const char *word);
+
+/* "64k", "4M", "1g", "123". 0 or -EINVAL. */
+int o2g_parse_size(const char *text, uint64_t *value);
+
+#endif

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/*
+ * The channel interface: how packets get from one endpoint to another. It is
+ * MPICH's channel interface (send control, is there a control packet, receive
+ * it, send data, receive data, connect, close) in today's C. A channel knows
+ * nothing of matching or protocols; it moves packets and bodies.
+ *
+ * A channel is added by writing one folder that fills struct channel_ops and
+ * one line in engine/channels.c.
+ *
+ * Locking: the engine holds the endpoint's lock around every op and calls the
+ * watch callbacks with it held. A channel starts no thread.
+ */
+#ifndef CHANNEL_H
+#define CHANNEL_H
+
+#include "proto.h"
+
+struct chan_ep;	  /* the endpoint, as channels see it: opaque */
+struct chan_ops;
+
+/* An open channel of one endpoint. Channels embed it first. */
+struct chan {
+	const struct chan_ops *ops;
+	struct chan_ep *ep;
+	/*
+	 * Hot peers for polling are the channel's business; the engine only
+	 * looks at this: bodies or headers are held back for batching.
+	 */
+	bool needs_flush;
+};
+
+/* A peer, as channels see it. The engine embeds it; `core` comes first. */
+struct chan_peer {
+	struct o2g_peer core;
+	struct chan *chan; /* the channel that carries it, NULL before use */
+	void *link;	   /* the channel's own state for it */
+	char host[64];	   /* for messages; "" when not known yet */
+	u64 msgs_sent, bytes_sent, msgs_recv, bytes_recv; /* by the channel */
+};
+
+struct chan_ops {
+	const char *name;
+
+	/* Open for this endpoint. -errno when it cannot be used here, with one
+	 * line saying why. */
+	int (*open)(struct chan_ep *ep, struct chan **chan, char *why,
+		    size_t why_size);
+	/* Frees everything; links were closed before. */
+	void (*close)(struct chan *c);
+
+	/* This endpoint's card: printable, no ';'. What reaches()/connect() get. */
+	int (*card)(struct chan *c, char *buf, size_t size);
+	bool (*reaches)(struct chan *c, const char *card);
+
+	/*
+	 * Set up peer->link and the core's eager_max and can_get. Must not
+	 * block: packets sent before the connection stands are queued. Negative
+	 * errno: unreachable.
+	 */
+	int (*connect)(struct chan *c, struct chan_peer *p, const char *card);
+	/*
+	 * Close and free peer->link and every queued tx of it (control ones are
+	 * freed, those with a req are just unlinked). In order, after flushing
+	 * what fits, when @orderly.
+	 */
+	void (*disconnect)(struct chan *c, struct chan_peer *p, bool orderly);
+
+	/*
+	 * Send a packet with body bytes [off, off+len) of req's segments.
+	 * Contract as o2g_core_ops.xmit: 0 taken whole, 1 queued on req->tx
+	 * (o2g_proto_sent later), negative: peer gone. A control packet
+	 * (req NULL) is always taken: 0 or negative.
+	 */
+	int (*send)(struct chan *c, struct chan_peer *p,
+		    const struct o2g_hdr *h, struct o2g_req *req, u64 off,
+		    u64 len);
+
+	/*
+	 * Take what has arrived and push what is queued, at the places where
+	 * something is likely: cheap when there is nothing. Full rounds go
+	 * through the watch callbacks. Returns the number of packets handled.
+	 */
+	int (*poll)(struct chan *c);
+	/* Send what was held back for batching. */
+	void (*flush)(struct chan *c);
+
+	/*
+	 * The endpoint is about to sleep on its descriptors: from now on an
+	 * arrival must make one readable. True: something is there already.
+	 */
+	bool (*arm)(struct chan *c);
+	void (*disarm)(struct chan *c);
+
+	/* Read the peer's memory; -EOPNOTSUPP, -EPERM: not here. NULL: never. */
+	int (*get)(struct chan *c, struct chan_peer *p, u64 addr,
+		   const struct o2g_seg *segs, u32 nsegs, u64 len);
+	/* Write it. */
+	int (*put)(struct chan *c, struct chan_peer *p, u64 addr,
+		   const struct o2g_seg *segs, u32 nsegs, u64 len);
+
+	/* "10.0.0.1:4711 -> 10.0.0.2:4001", for info and error messages. */
+	void (*describe)(struct chan *c, struct chan_peer *p, char *buf,
+			 size_t size);
+	/* Take over a connected socket (registered by the program); raw peers
+	 * only, NULL where that makes no sense. */
+	int (*adopt)(struct chan *c, struct chan_peer *p, int fd);
+};
+
+extern const struct chan_ops shm_chan_ops, tcp_chan_ops;
+
+/* --- what the engine offers to channels (engine/host.c) --- */
+
+struct o2g_core *chan_ep_core(struct chan_ep *ep);
+u32 chan_ep_rank(const struct chan_ep *ep);
+u32 chan_ep_size(const struct chan_ep *ep);
+const char *chan_ep_job(const struct chan_ep *ep);
+const unsigned char *chan_ep_secret(const struct chan_ep *ep); /* 32 bytes */
+unsigned chan_ep_local_size(const struct chan_ep *ep);
+/* 16 hex digits: the same for endpoints that share memory and a network stack. */
+const char *chan_ep_node(const struct chan_ep *ep);
+
+/* The peer of that rank, made known if it was not; NULL when out of memory or
+ * out of range. It may be carried by another channel already. */
+struct chan_peer *chan_ep_peer(struct chan_ep *ep, u32 rank);
+
+/* Called with the lock held when fd is ready (epoll bits, edge-triggered).
+ * Returns the number of packets handled. */
+struct chan_watch {
+	int fd;
+	int (*ready)(struct chan_watch *w, u32 events);
+};
+int chan_watch_add(struct chan_ep *ep, struct chan_watch *w, u32 events);
+void chan_watch_del(struct chan_ep *ep, struct chan_watch *w);
+
+/* Call fn(arg) with the lock held in about @us microseconds, from whichever
+ * thread is there. One per timer; setting it again moves it. */
+struct chan_timer {
+	struct o2g_list link;
+	u64 due_us;
+	void (*fn)(struct chan_timer *t);
+};
+void chan_timer_set(struct chan_ep *ep, struct chan_timer *t, u64 us);
+void chan_timer_del(struct chan_ep *ep, struct chan_timer *t);
+
+/*
+ * The connection is lost. Disconnects it and fails what needs it; @why ("reset
+ * by peer", "malformed packet: bad version") ends up in the error text. After
+ * this the link is gone: the caller returns at once.
+ */
+void chan_peer_lost(struct chan_peer *p, int err, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* --- helpers every channel uses (channel/body.c) --- */
+
+/* Copy @n bytes into a sink and advance it; what does not fit is dropped. */
+void chan_sink_write(struct o2g_sink *s, const void *data, size_t n);
+/* Copy @n bytes from [off, off+n) of a segment list. */
+void chan_gather(void *to, const struct o2g_seg *segs, u32 nsegs, u64 off,
+		 size_t n);
+/* Describe [off, off+len) as at most @max iovecs; returns how many, and the
+ * bytes they cover in *covered. struct o2g_seg is a struct iovec. */
+u32 chan_slice(const struct o2g_seg *segs, u32 nsegs, u64 off, u64 len,
+	       struct o2g_seg *out, u32 max, u64 *covered);
+
+#endif

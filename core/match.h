@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/*
+ * Matching: posted receives and unexpected messages.
+ *
+ * Exact receives (one source, no ignored bits) sit in hash bins by (source,
+ * tag); receives with a wildcard sit in one list in posting order. An arriving
+ * message takes the older of the first exact receive of its key and the first
+ * wildcard that accepts it: posting numbers decide, so MPI's order holds.
+ * Unexpected messages sit in bins of the same shape and, besides, in one list
+ * in arrival order, which wildcard receives and probes walk.
+ *
+ * A bin chains the first entry of every key; later entries of the same key
+ * queue behind it. So neither many keys (the table grows) nor many messages of
+ * one key make an exact match slower. The hash is keyed with a seed that peers
+ * do not know.
+ *
+ * The caller owns all memory: entries are embedded in its objects, and the bin
+ * table is handed in. o2g_match_wants() says when a larger one would help.
+ * No locks: the caller serialises.
+ */
+#ifndef O2G_MATCH_H
+#define O2G_MATCH_H
+
+#include "list.h"
+
+#define O2G_MATCH_ANY 0xffffffffu /* source wildcard */
+
+struct o2g_match_entry {
+	struct o2g_match_entry *chain; /* next key in the bin (key heads only) */
+	struct o2g_list same;	       /* entries of one key, oldest is the head */
+	struct o2g_list order;	       /* wildcard list, or arrival list */
+	u64 tag;
+	u64 ignore; /* bits of tag not compared; 0 for messages */
+	u64 seq;    /* posting or arrival number */
+	u32 src;    /* may be O2G_MATCH_ANY for a receive */
+	u8 queued;  /* 0 not queued, else which queue it is in */
+	u8 is_head; /* it is the entry its bin chains */
+};
+
+/* One bin table: half for receives, half for messages, split by the code. */
+struct o2g_match_bin {
+	struct o2g_match_entry *posted;
+	struct o2g_match_entry *unexp;
+};
+
+struct o2g_match {
+	struct o2g_match_bin *bins;
+	u32 nbins; /* power of two */
+	u32 nkeys; /* distinct keys chained, both sides */
+	u64 seed;
+	u64 next_seq;
+	struct o2g_list wild;	 /* posted receives with a wildcard */
+	struct o2g_list arrived; /* unexpected messages, oldest first */
+	u64 nposted, nunexp;
+};
+
+void o2g_match_init(struct o2g_match *m, struct o2g_match_bin *bins, u32 nbins,
+		    u64 seed);
+
+/* 0, or the number of bins that would keep chains short. */
+u32 o2g_match_wants(const struct o2g_match *m);
+/* Move everything to a new zeroed table; the old one is the caller's again. */
+struct o2g_match_bin *o2g_match_rehash(struct o2g_match *m,
+				       struct o2g_match_bin *bins, u32 nbins);
+
+/* Does a receive (src, tag, ignore) accept a message (src, tag)? */
+static inline bool o2g_match_accepts(const struct o2g_match_entry *r, u32 src,
+				     u64 tag)
+{
+	return (r->src == O2G_MATCH_ANY || r->src == src) &&
+	       ((r->tag ^ tag) & ~r->ignore) == 0;
+}
+
+/*
+ * A receive: returns the oldest unexpected message it accepts, unlinked, or
+ * NULL after queueing the receive. Caller fills src, tag, ignore.
+ */
+struct o2g_match_entry *o2g_match_post(struct o2g_match *m,
+				       struct o2g_match_entry *recv);
+
+/* A message arrives: unlinks and returns the receive it belongs to, or NULL. */
+struct o2g_match_entry *o2g_match_arrive(struct o2g_match *m, u32 src, u64 tag);
+
+/* Queue a message for which arrive found no receive. Caller fills src, tag. */
+void o2g_match_add_unexpected(struct o2g_match *m, struct o2g_match_entry *msg);
+
+/* The oldest unexpected message that fits, left in place; NULL if none. */
+struct o2g_match_entry *o2g_match_peek(const struct o2g_match *m, u32 src,
+				       u64 tag, u64 ignore);
+
+/* Unlink a queued receive or message. False when it was not queued. */
+bool o2g_match_remove(struct o2g_match *m, struct o2g_match_entry *e);
+
+/*
+ * Walk all posted receives / unexpected messages in no particular order (a
+ * dead peer, a queue dump). The callback may remove the entry it is given and
+ * no other.
+ */
+void o2g_match_each_posted(struct o2g_match *m,
+			   void (*fn)(struct o2g_match_entry *, void *),
+			   void *arg);
+void o2g_match_each_unexpected(struct o2g_match *m,
+			       void (*fn)(struct o2g_match_entry *, void *),
+			       void *arg);
+
+#endif

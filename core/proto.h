@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/*
+ * The protocols: eager, rendezvous, get, put, and the credit that bounds
+ * unexpected memory. docs/protocol.md tells the story with its drawings.
+ *
+ * An endpoint's engine embeds these structures, fills the ops and calls in with
+ * its lock held. Nothing here blocks, allocates or locks.
+ *
+ * Credit. Every message that may have to wait at the receiver costs the sender
+ * its length plus O2G_COST of the credit the receiver has granted. What is
+ * consumed is given back, on the next packet or in a CREDIT packet. A sender
+ * without credit for the data sends an RTS, which costs only O2G_COST; without
+ * credit even for that it keeps the send at home, in order, and says it is
+ * stalled. A stalled sender gets more than the budget only when the receiver
+ * has a receive posted that nothing at hand satisfies, since then the message it
+ * wants may be one that is held back: envelopes may exceed the limit for a
+ * program that receives its last message first, payload never.
+ */
+#ifndef O2G_PROTO_H
+#define O2G_PROTO_H
+
+#include "match.h"
+#include "wire.h"
+
+#define O2G_COST 128		  /* charge for an envelope */
+#define O2G_CREDIT_INIT (32u << 10) /* granted without asking, both ways */
+#define O2G_CREDIT_RESERVE (4u << 10) /* eager data leaves this to RTS */
+#define O2G_CREDIT_EXTRA (128u << 10) /* envelopes beyond the budget, a time */
+
+struct o2g_core;
+struct o2g_peer;
+struct o2g_req;
+
+enum o2g_req_kind { O2G_REQ_SEND, O2G_REQ_RECV, O2G_REQ_PUT, O2G_REQ_GET,
+		    O2G_REQ_REPLY };
+
+enum o2g_req_state {
+	O2G_ST_NEW,
+	O2G_ST_POSTED,	/* recv: in the matching queues */
+	O2G_ST_CLAIMED, /* recv: matched, its message is still arriving */
+	O2G_ST_STALLED, /* send: kept at home for want of credit */
+	O2G_ST_XMIT,	/* the channel holds its body */
+	O2G_ST_WAIT,	/* send, put: sent, waiting for CTS, FIN or NAK */
+	O2G_ST_DATA,	/* recv, get: DATA packets expected */
+	O2G_ST_DONE,
+};
+
+enum o2g_req_flags {
+	O2G_REQF_SYNC = 1,	 /* send: complete only when matched */
+	O2G_REQF_CANCEL = 2,	 /* a cancel was asked for */
+	O2G_REQF_CANCELLED = 4,	 /* ... and worked */
+	O2G_REQF_TRUNCATED = 8,	 /* recv: message longer than the buffer */
+	O2G_REQF_ACKED = 16,	 /* send: FIN came before its body was sent */
+};
+
+/* A packet a channel could not send at once; queued in the channel. */
+struct o2g_tx {
+	struct o2g_list link;
+	struct o2g_req *req; /* whose body it carries, NULL for control */
+	u32 hdr_done;	     /* header bytes already out */
+	u64 off, left;	     /* body: offset into req's segments, bytes to go */
+	u8 hdr[O2G_HDR_SIZE];
+};
+
+/* The core's part of a request; engines embed it first in theirs. */
+struct o2g_req {
+	struct o2g_match_entry match; /* recv: source, tag, ignore as asked */
+	struct o2g_peer *peer; /* whom it talks to; recv: set when matched */
+	u8 kind, state, flags;
+	int status;	   /* 0 or negative errno, valid when done */
+	u64 id;		   /* engine's cookie for it, never 0 */
+	u64 tag;	   /* send: tag. recv: of the matched message */
+	u64 len;	   /* send: bytes. recv: capacity. */
+	u64 msg_len;	   /* recv: length of the matched message */
+	u64 got;	   /* recv, get: bytes that have arrived */
+	u64 remote;	   /* cookie at the other end */
+	u64 key, offset;   /* put, get: remote memory */
+	struct o2g_list link; /* peer->waiting, ->incoming or ->stalled */
+	struct o2g_tx tx;  /* for the one packet in flight with a body */
+	const struct o2g_seg *segs;
+	u32 nsegs;
+	struct o2g_seg seg0; /* segs points here for a single segment */
+};
+
+/* A message nobody asked for yet; the engine allocates it with room for body. */
+struct o2g_unexp {
+	struct o2g_match_entry match;
+	struct o2g_peer *peer;
+	u8 type, flags;	     /* EAGER or RTS; packet flags */
+	bool complete;	     /* EAGER: the body is all here */
+	u64 len, cookie, aux;
+	u64 charge;	     /* credit to give back */
+	struct o2g_req *req; /* claimed by this receive while arriving */
+	struct o2g_seg body; /* engine's memory, len bytes */
+	struct o2g_list link; /* peer->arriving while incomplete */
+};
+
+/* Where a body goes: a cursor over segments; past `room` bytes are dropped. */
+struct o2g_sink {
+	const struct o2g_seg *segs;
+	u32 nsegs;
+	u64 off;  /* next byte, as an offset into the segment list */
+	u64 room; /* bytes that still fit */
+};
+
+/* One packet being received; one per connection. */
+struct o2g_rx {
+	struct o2g_hdr hdr;
+	struct o2g_sink sink;
+	struct o2g_req *req;
+	struct o2g_unexp *unexp;
+	int nak; /* PUT: error to answer with */
+};
+
+struct o2g_peer {
+	u32 rank;
+	bool down;	  /* no packet goes out any more */
+	bool said_bye;	  /* it closed in order */
+	bool said_stall;  /* we told it that we are stalled */
+	bool is_stalled;  /* it told us */
+	bool raw;	  /* a registered socket: eager only, no credit */
+	bool no_get;	  /* reading its memory was refused */
+	bool can_get;	  /* its channel can read its memory */
+	bool no_mem;	  /* it lets us put/get directly: refused once */
+	u64 eager_max;	  /* largest eager body, from the channel */
+	u32 credit;	  /* what we may still charge it */
+	u32 granted;	  /* what it may have outstanding here */
+	u32 used;	  /* charged by it and not given back */
+	u32 owed;	  /* to be given back with the next packet */
+	struct o2g_list stalled;  /* sends kept at home */
+	struct o2g_list waiting;  /* sends, puts that wait for an answer */
+	struct o2g_list incoming; /* receives, gets with DATA to come */
+	struct o2g_list arriving; /* unexpected messages, incomplete */
+};
+
+struct o2g_core_ops {
+	/*
+	 * Send a packet, with body bytes [off, off+len) of req's segments. The
+	 * header is copied. 0: taken whole, the body may be reused. 1: the
+	 * channel holds on to req->tx and calls o2g_proto_sent(). Negative: the
+	 * peer is gone, o2g_proto_peer_down() has been or will be called.
+	 */
+	int (*xmit)(struct o2g_core *c, struct o2g_peer *p,
+		    const struct o2g_hdr *h, struct o2g_req *req, u64 off,
+		    u64 len);
+	/* The request is complete; the core does not touch it again. */
+	void (*complete)(struct o2g_core *c, struct o2g_req *req);
+	/* The live request with this id, or NULL: ids come from the network. */
+	struct o2g_req *(*find)(struct o2g_core *c, u64 id);
+	/* An unexpected message with room for a body; NULL when out of memory. */
+	struct o2g_unexp *(*unexp_alloc)(struct o2g_core *c, struct o2g_peer *p,
+					 u64 body);
+	void (*unexp_free)(struct o2g_core *c, struct o2g_unexp *u);
+	/* Copy between two segment lists. */
+	void (*copy)(struct o2g_core *c, const struct o2g_sink *to,
+		     const struct o2g_seg *from, u64 len);
+	/* A new unexpected message can be probed for. May be NULL. */
+	void (*arrived)(struct o2g_core *c, struct o2g_unexp *u);
+	/*
+	 * Read/write the peer's memory directly. 0, or negative: -EOPNOTSUPP
+	 * and -EPERM mean "use packets instead". May be NULL.
+	 */
+	int (*get)(struct o2g_core *c, struct o2g_peer *p, u64 addr,
+		   const struct o2g_seg *segs, u32 nsegs, u64 len);
+	/* Registered memory for a put (write) or get; 0 or negative errno. */
+	int (*mem)(struct o2g_core *c, struct o2g_peer *p, u64 key, u64 offset,
+		   u64 len, bool write, struct o2g_seg *seg);
+	/* A request of kind REPLY for serving a get; NULL when out of memory. */
+	struct o2g_req *(*reply_alloc)(struct o2g_core *c, struct o2g_peer *p);
+	/* RTS: an address the peer can read this send at; false if it cannot. */
+	bool (*expose)(struct o2g_core *c, struct o2g_req *req, u64 *addr);
+};
+
+/* Counters; read by tools, never by the protocol. */
+struct o2g_core_stats {
+	u64 eager_sent, rts_sent, rts_no_credit, stalls, credits_sent;
+	u64 eager_recv, rts_recv, unexpected, gets, data_recv, extra_grants;
+	u64 bad_packets;
+};
+
+struct o2g_core {
+	const struct o2g_core_ops *ops;
+	struct o2g_match match;
+	u32 rank;
+	u64 budget_total; /* unexpected bytes all peers together may use */
+	u64 granted_total;
+	u32 budget_peer;  /* what one peer's grant may grow to */
+	u32 npeers_alive; /* peers initialised and not down */
+	u64 data_chunk;	  /* largest DATA body */
+	struct o2g_core_stats stats;
+};
+
+/* Why a packet was refused; a name for every one. */
+enum o2g_proto_reason {
+	O2G_PROTO_OK,
+	O2G_PROTO_WRONG_ENDPOINT,
+	O2G_PROTO_TOO_LONG,	/* eager body beyond eager_max or the credit */
+	O2G_PROTO_NO_REQUEST,	/* a cookie that names nothing of this peer */
+	O2G_PROTO_BAD_STATE,	/* ... nothing that waits for this packet */
+	O2G_PROTO_BAD_RANGE,	/* DATA outside the receive */
+	O2G_PROTO_BAD_CREDIT,	/* more credit than there can be */
+	O2G_PROTO_NO_MEMORY,
+	O2G_PROTO_AFTER_BYE,
+	O2G_PROTO_REASONS
+};
+const char *o2g_proto_reason_name(enum o2g_proto_reason r);
+
+/* Limits are set by the caller after init. */
+void o2g_core_init(struct o2g_core *c, const struct o2g_core_ops *ops, u32 rank,
+		   struct o2g_match_bin *bins, u32 nbins, u64 seed);
+void o2g_peer_init(struct o2g_core *c, struct o2g_peer *p, u32 rank);
+
+/* --- local calls; each request ends in ops->complete, maybe before return --- */
+
+/* peer, tag, len, segs, id and flags are set. */
+void o2g_proto_send(struct o2g_core *c, struct o2g_req *req);
+/* match.{src,tag,ignore}, len, segs, id are set. */
+void o2g_proto_recv(struct o2g_core *c, struct o2g_req *req);
+/* A receive for a message taken by o2g_proto_mprobe. */
+void o2g_proto_mrecv(struct o2g_core *c, struct o2g_req *req,
+		     struct o2g_unexp *u);
+/* Complete or still arriving: what the header says is there. NULL if none. */
+struct o2g_unexp *o2g_proto_probe(struct o2g_core *c, u32 src, u64 tag,
+				  u64 ignore);
+struct o2g_unexp *o2g_proto_mprobe(struct o2g_core *c, u32 src, u64 tag,
+				   u64 ignore);
+/* peer, key, offset, len, segs, id are set. */
+void o2g_proto_put(struct o2g_core *c, struct o2g_req *req);
+void o2g_proto_get(struct o2g_core *c, struct o2g_req *req);
+/*
+ * 0: cancelled and completed. -EINPROGRESS: the peer is being asked, the
+ * request completes either way. -EBUSY: too late, it completes normally.
+ */
+int o2g_proto_cancel(struct o2g_core *c, struct o2g_req *req);
+/* Tell a peer that we close; nothing may be sent to it afterwards. */
+void o2g_proto_bye(struct o2g_core *c, struct o2g_peer *p);
+
+/* --- from the channels --- */
+
+/*
+ * A header arrived on @p's connection. O2G_PROTO_OK, and rx->sink says where
+ * the body goes; anything else: close the connection. Call end also when there
+ * is no body.
+ */
+enum o2g_proto_reason o2g_proto_rx_begin(struct o2g_core *c,
+					 struct o2g_peer *p,
+					 const struct o2g_hdr *h,
+					 struct o2g_rx *rx);
+enum o2g_proto_reason o2g_proto_rx_end(struct o2g_core *c, struct o2g_peer *p,
+				       struct o2g_rx *rx);
+/* The packet for which xmit returned 1 is out. */
+void o2g_proto_sent(struct o2g_core *c, struct o2g_req *req);
+/*
+ * The peer is gone. The channel has dropped its rx and forgotten every tx. All
+ * that needs the peer completes with @err; receives from any source do too,
+ * unless it said BYE.
+ */
+void o2g_proto_peer_down(struct o2g_core *c, struct o2g_peer *p, int err);
+
+/* Move the cursor @n bytes on, and find the piece it points at. */
+void o2g_sink_advance(struct o2g_sink *s, u64 n);
+
+#endif

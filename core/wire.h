@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/*
+ * The wire format. Every packet starts with the same 48-byte header, all
+ * fields little-endian; EAGER, DATA and PUT are followed by `length` bytes.
+ * docs/protocol.md tells what each packet means and when it is sent.
+ *
+ *	 0  version  type  flags  size      each u8; size is 48
+ *	 4  credit   u32   bytes of budget returned to the receiver of this packet
+ *	 8  src      u32   endpoint that sent it
+ *	12  dst      u32   endpoint it is for
+ *	16  tag      u64   EAGER, RTS: the tag. PUT, GET: the memory key
+ *	24  length   u64   EAGER, DATA, PUT: body. RTS: message. CTS, GET: wanted
+ *	32  cookie   u64   the request this packet belongs to, at one of the ends
+ *	40  aux      u64   DATA, PUT, GET: offset. RTS: address. CTS: reply cookie.
+ *	                   NAK: error. CANCEL_ACK: 1 when cancelled
+ */
+#ifndef O2G_WIRE_H
+#define O2G_WIRE_H
+
+#include "env.h"
+
+#define O2G_WIRE_VERSION 1
+#define O2G_HDR_SIZE 48
+#define O2G_BODY_MAX (1ull << 48)
+
+enum o2g_pkt {
+	O2G_PKT_EAGER = 1,  /* a whole message; cookie when SYNC */
+	O2G_PKT_RTS,	    /* cookie: the send; aux: its memory when GETTABLE */
+	O2G_PKT_CTS,	    /* cookie: the send; aux: the receive */
+	O2G_PKT_DATA,	    /* cookie: the receive (or get) the body belongs to */
+	O2G_PKT_FIN,	    /* cookie: the send, put or get that is complete */
+	O2G_PKT_CREDIT,	    /* only the credit field and STALLED */
+	O2G_PKT_PUT,	    /* cookie: the put, answered with FIN or NAK */
+	O2G_PKT_GET,	    /* cookie: the get, answered with DATA or NAK */
+	O2G_PKT_NAK,	    /* cookie: the refused put, get or send */
+	O2G_PKT_CANCEL,	    /* cookie: the send whose RTS is to be forgotten */
+	O2G_PKT_CANCEL_ACK, /* cookie: that send */
+	O2G_PKT_BYE,	    /* the sender closes in order; nothing follows */
+	O2G_PKT_MAX
+};
+
+enum o2g_pkt_flags {
+	O2G_PKTF_SYNC = 1,     /* EAGER: send FIN when matched */
+	O2G_PKTF_GETTABLE = 2, /* RTS: aux names memory the peer may read */
+	O2G_PKTF_STALLED = 4,  /* CREDIT: sends wait here for more credit */
+};
+
+struct o2g_wire_hdr {
+	u8 version, type, flags, size;
+	__le32 credit;
+	__le32 src, dst;
+	__le64 tag;
+	__le64 length;
+	__le64 cookie;
+	__le64 aux;
+};
+_Static_assert(sizeof(struct o2g_wire_hdr) == O2G_HDR_SIZE, "wire header");
+
+/* The same, decoded. */
+struct o2g_hdr {
+	u8 type, flags;
+	u32 credit;
+	u32 src, dst;
+	u64 tag, length, cookie, aux;
+};
+
+/* Why a header was refused; also the index of a drop counter. */
+enum o2g_wire_reason {
+	O2G_WIRE_OK,
+	O2G_WIRE_BAD_VERSION,
+	O2G_WIRE_BAD_SIZE,
+	O2G_WIRE_BAD_TYPE,
+	O2G_WIRE_BAD_FLAGS,
+	O2G_WIRE_BAD_LENGTH,
+	O2G_WIRE_REASONS
+};
+
+void o2g_wire_encode(const struct o2g_hdr *h, void *buf48);
+enum o2g_wire_reason o2g_wire_decode(const void *buf48, struct o2g_hdr *h);
+const char *o2g_wire_reason_name(enum o2g_wire_reason r);
+const char *o2g_wire_pkt_name(u8 type);
+
+/* Bytes that follow this header on the connection. */
+static inline u64 o2g_wire_body(const struct o2g_hdr *h)
+{
+	switch (h->type) {
+	case O2G_PKT_EAGER:
+	case O2G_PKT_DATA:
+	case O2G_PKT_PUT:
+		return h->length;
+	default:
+		return 0;
+	}
+}
+
+#endif

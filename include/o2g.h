@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/*
+ * libo2g: tagged messages, put and get between the endpoints of a job.
+ *
+ * Every call returns 0 (or a count) or a negative errno; o2g_strerror() has
+ * words for it. Calls may be made from any thread. Each has a man page.
+ */
+#ifndef O2G_H
+#define O2G_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define O2G_API_VERSION 1
+
+/* A peer that died, was lost or has closed: what pending requests end with. */
+#define O2G_ERR_PEER 200 /* returned negative, outside errno's range */
+/* A receive buffer was too small; the first bytes are in it. */
+#define O2G_ERR_TRUNCATED 201
+/* The request was cancelled. */
+#define O2G_ERR_CANCELLED 202
+
+#define O2G_ANY_SOURCE (-1)
+
+struct o2g_ep;	/* an endpoint */
+struct o2g_req; /* an operation under way */
+struct o2g_msg; /* a message taken by a matched probe */
+struct o2g_mem; /* registered memory */
+
+/* A piece of memory; same layout as struct iovec. */
+struct o2g_seg {
+	void *base;
+	size_t len;
+};
+
+struct o2g_status {
+	int error;	 /* 0 or negative: -O2G_ERR_TRUNCATED, -O2G_ERR_PEER … */
+	int source;	 /* who sent it */
+	uint64_t tag;	 /* its tag */
+	uint64_t length; /* bytes put into the buffer; for a probe, of the message */
+	uint64_t message_length; /* length as sent, also when truncated */
+};
+
+/* --- endpoints --- */
+
+#define O2G_ADDRESS_MAX 1024
+#define O2G_SECRET_SIZE 32
+
+struct o2g_attr {
+	int rank;	  /* this endpoint, 0 … size-1 */
+	int size;	  /* endpoints in the job */
+	const char *job;  /* a name both ends share, for messages */
+	unsigned char secret[O2G_SECRET_SIZE]; /* proves membership of the job */
+	unsigned local_size; /* endpoints of the job on this host; 0 unknown */
+	/*
+	 * Finds the address (a string from o2g_address) of a peer; called on
+	 * first use, with internal locks held: it must not call libo2g.
+	 */
+	int (*resolve)(void *arg, int rank, char *address, size_t size);
+	void *arg;
+};
+
+int o2g_open(const struct o2g_attr *attr, struct o2g_ep **ep);
+/* Says goodbye to the peers and frees all; pending requests are lost. */
+void o2g_close(struct o2g_ep *ep);
+/* The string that other endpoints need to reach this one. */
+int o2g_address(struct o2g_ep *ep, char *address, size_t size);
+int o2g_rank(const struct o2g_ep *ep);
+int o2g_size(const struct o2g_ep *ep);
+
+/* --- messages --- */
+
+enum o2g_flags {
+	O2G_SYNC = 1, /* send: complete only once a receive has matched */
+};
+
+int o2g_isend(struct o2g_ep *ep, int peer, uint64_t tag,
+	      const struct o2g_seg *segs, unsigned nsegs, unsigned flags,
+	      struct o2g_req **req);
+/* As o2g_isend, but returns when the buffer may be reused. */
+int o2g_send(struct o2g_ep *ep, int peer, uint64_t tag, const void *buf,
+	     size_t len, unsigned flags);
+int o2g_irecv(struct o2g_ep *ep, int source, uint64_t tag, uint64_t ignore,
+	      const struct o2g_seg *segs, unsigned nsegs, struct o2g_req **req);
+int o2g_recv(struct o2g_ep *ep, int source, uint64_t tag, uint64_t ignore,
+	     void *buf, size_t len, struct o2g_status *status);
+/* 0: cancelled, or the peer is being asked; the request still has to be
+ * completed with test or wait. -EBUSY: too late, it completes as usual. */
+int o2g_cancel(struct o2g_req *req);
+
+/* -EAGAIN: no such message. */
+int o2g_iprobe(struct o2g_ep *ep, int source, uint64_t tag, uint64_t ignore,
+	       struct o2g_status *status);
+int o2g_probe(struct o2g_ep *ep, int source, uint64_t tag, uint64_t ignore,
+	      struct o2g_status *status);
+int o2g_improbe(struct o2g_ep *ep, int source, uint64_t tag, uint64_t ignore,
+		struct o2g_msg **msg, struct o2g_status *status);
+int o2g_mprobe(struct o2g_ep *ep, int source, uint64_t tag, uint64_t ignore,
+	       struct o2g_msg **msg, struct o2g_status *status);
+int o2g_imrecv(struct o2g_msg *msg, const struct o2g_seg *segs, unsigned nsegs,
+	       struct o2g_req **req);
+
+/* --- completion; a request is freed by the call that reports it done --- */
+
+/* 1 done (status filled, request freed), 0 not yet. */
+int o2g_test(struct o2g_req *req, struct o2g_status *status);
+/* Has it completed? No progress, no freeing: a memory read. */
+int o2g_is_done(const struct o2g_req *req);
+/* What o2g_test would report of a completed request, without freeing it. */
+void o2g_peek_status(const struct o2g_req *req, struct o2g_status *status);
+/* The request will be freed when it completes; nobody asks for it any more. */
+void o2g_detach(struct o2g_req *req);
+int o2g_wait(struct o2g_req *req, struct o2g_status *status);
+/* NULL entries are skipped. -ENOENT when all are NULL. */
+int o2g_wait_any(struct o2g_ep *ep, struct o2g_req *const *reqs, size_t n,
+		 size_t *index, struct o2g_status *status);
+/* Makes progress, then sleeps, until cond(arg) is true. -ETIMEDOUT after
+ * timeout_us microseconds; negative waits for ever. cond must not block. */
+int o2g_wait_until(struct o2g_ep *ep, int (*cond)(void *arg), void *arg,
+		   int64_t timeout_us);
+/* Runs fn(arg) when the request completes (at once if it has), from whichever
+ * thread completes it, with internal locks held: it may start operations with
+ * the i-calls, and nothing else of libo2g. */
+void o2g_on_done(struct o2g_req *req, void (*fn)(void *arg), void *arg);
+/* One round of progress; returns the number of packets handled. */
+int o2g_progress(struct o2g_ep *ep);
+/* A descriptor that polls readable when something has completed since
+ * o2g_fd_clear. */
+int o2g_fd(struct o2g_ep *ep);
+void o2g_fd_clear(struct o2g_ep *ep);
+
+/* --- put and get --- */
+
+/* What a peer needs to name registered memory; send it in a message. */
+struct o2g_key {
+	uint64_t key;
+	uint64_t base; /* address at the owner */
+	uint64_t len;
+};
+
+enum o2g_access { O2G_READ = 1, O2G_WRITE = 2 };
+
+int o2g_mem_register(struct o2g_ep *ep, void *base, size_t len, unsigned access,
+		     struct o2g_mem **mem, struct o2g_key *key);
+void o2g_mem_deregister(struct o2g_mem *mem);
+/* Complete when the data is in the remote memory. */
+int o2g_put(struct o2g_ep *ep, int peer, const struct o2g_seg *segs,
+	    unsigned nsegs, const struct o2g_key *key, uint64_t offset,
+	    struct o2g_req **req);
+int o2g_get(struct o2g_ep *ep, int peer, const struct o2g_seg *segs,
+	    unsigned nsegs, const struct o2g_key *key, uint64_t offset,
+	    struct o2g_req **req);
+
+/* --- looking inside --- */
+
+struct o2g_peer_info {
+	char channel[16]; /* "shm", "tcp", "self", or "" before first use */
+	char host[64];
+	char address[128]; /* both ends, in the channel's words */
+	int alive;
+	uint64_t messages_sent, bytes_sent, messages_received, bytes_received;
+};
+int o2g_peer_info(struct o2g_ep *ep, int peer, struct o2g_peer_info *info);
+
+struct o2g_ep_info {
+	const char *engine; /* "user" or "kernel" */
+	uint64_t posted, unexpected, unexpected_bytes, unexpected_peak;
+};
+int o2g_ep_info(struct o2g_ep *ep, struct o2g_ep_info *info);
+
+/* Words for a negative return value. Never NULL. */
+const char *o2g_strerror(int error);
+/* A sentence for the latest loss of this peer: who, where, why. */
+int o2g_peer_error(struct o2g_ep *ep, int peer, char *text, size_t size);
+
+/* --- the eight calls of the 2004 driver, on the process's endpoint --- */
+
+/*
+ * A receive, or an unexpected message in the dump area. A posted entry belongs
+ * to the library until done is set or it is cancelled.
+ */
+struct queue_entry {
+	int rank;	 /* source; O2G_ANY_SOURCE in a receive takes any */
+	uint32_t context; /* with tag: the message tag is context << 32 | tag */
+	int tag;	 /* -1 in a receive takes any */
+	void *buf;	 /* unexpected: where in the dump area the data is */
+	size_t size;	 /* room in buf; unexpected: length of the message */
+	size_t received; /* bytes that have arrived */
+	int error;	 /* 0 or a positive errno / O2G_ERR_ value */
+	volatile int done; /* set last, when all else is valid */
+	struct queue_entry *next; /* unexpected: in order of arrival */
+	void *reserved;
+};
+
+int o2g_init(int n_socks);
+int o2g_register_socket(int sock, int rank);
+int o2g_set_dump_area(void *area, size_t size);
+int o2g_start_dumper_thread(int n_thrds);
+int o2g_put_entry(struct queue_entry *e);
+int o2g_cancel_entry(struct queue_entry *e);
+int o2g_free_entry(struct queue_entry *e);
+int o2g_poll(void);
+
+/* The first unexpected message in a dump area, or NULL; e->next goes on. */
+struct queue_entry *o2g_dump_first(void *area);
+/*
+ * Sending stays the program's own business: it writes this header, then the
+ * data, to the socket.
+ */
+#define O2G_MESSAGE_HEADER_SIZE 48
+void o2g_message_header(void *header48, int from, int to, uint32_t context,
+			int tag, size_t len);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
