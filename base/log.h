@@ -2,6 +2,9 @@
 #ifndef BASE_LOG_H
 #define BASE_LOG_H
 
+/* Seen by libmpi, which shares the one copy inside libo2g. */
+#pragma GCC visibility push(default)
+
 enum o2g_log_level { O2G_LOG_ERROR, O2G_LOG_WARN, O2G_LOG_INFO, O2G_LOG_DEBUG };
 
 extern enum o2g_log_level o2g_log_level;
@@ -23,5 +26,7 @@ void o2g_log_line(enum o2g_log_level level, const char *fmt, ...)
 		if (__builtin_expect(o2g_log_level >= O2G_LOG_DEBUG, 0)) \
 			o2g_log_line(O2G_LOG_DEBUG, __VA_ARGS__); \
 	} while (0)
+
+#pragma GCC visibility pop
 
 #endif

@@ -10,6 +10,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Seen by libmpi, which shares the one copy inside libo2g. */
+#pragma GCC visibility push(default)
+
 struct o2g_settings {
 #define SETTING_TYPE_STR const char *
 #define SETTING_TYPE_LIST const char *
@@ -37,5 +40,7 @@ bool o2g_list_has(const char *list, const char *word);
 
 /* "64k", "4M", "1g", "123". 0 or -EINVAL. */
 int o2g_parse_size(const char *text, uint64_t *value);
+
+#pragma GCC visibility pop
 
 #endif

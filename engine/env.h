@@ -14,7 +14,9 @@
 #include <stdint.h>
 #include <string.h>
 
+#pragma GCC visibility push(default)
 #include "o2g.h" /* struct o2g_seg: the core reads only its len */
+#pragma GCC visibility pop
 
 typedef uint8_t u8;
 typedef uint16_t u16;

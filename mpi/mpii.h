@@ -16,8 +16,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#pragma GCC visibility push(default)
 #include "mpi.h"
 #include "o2g.h"
+#pragma GCC visibility pop
 
 enum mpii_magic {
 	MPII_COMM = 0x6d636f6d,
