@@ -21,6 +21,15 @@
 #include "o2g.h"
 #pragma GCC visibility pop
 
+/*
+ * Every function is defined as PMPI_X and followed by MPII_ALIAS(X), which adds
+ * the weak name MPI_X that a profiling tool may replace. The library itself
+ * calls neither: chapters call each other's mpii_ functions.
+ */
+#define MPII_ALIAS(name)                                          \
+	extern __typeof__(PMPI_##name) MPI_##name __attribute__(( \
+		weak, alias("PMPI_" #name), visibility("default")))
+
 enum mpii_magic {
 	MPII_COMM = 0x6d636f6d,
 	MPII_GROUP = 0x6d677270,
