@@ -1,23 +1,46 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 #
-# make          build everything into build/
-# make run      set up, build, and show a job of four ranks
-# make test     set up, build, run every test
-# make bench    compare with MPICH and Open MPI (see docs/performance.md)
-# make install  PREFIX=/usr/local DESTDIR=
-# make fuzz     fuzz for longer: FUZZ_SECONDS=600
+# make            build everything into build/
+# make run        set up, build, and show a job of four ranks
+# make test       set up, build, run every test; T=pattern runs some of them
+# make bench      compare with MPICH and Open MPI (see docs/performance.md)
+# make install    PREFIX=/usr/local DESTDIR=
+# make uninstall  the same PREFIX and DESTDIR
+# make fuzz       fuzz for longer: FUZZ_SECONDS=600
+# make clean
+#
+# Also: BUILD=dir, CC=clang, OPT="-O0 -g", CFLAGS and LDFLAGS for additions,
+# SAN=1 for the address and undefined-behaviour sanitizers, WERROR=1.
+#
+# Parts with rules of their own keep them in a file that is included below.
+# Such a file adds what it builds to `all`, what only tests need to
+# `test-build`, and its own installation to `install-parts`.
 
 BUILD   ?= build
 PREFIX  ?= /usr/local
+LIBDIR  ?= $(PREFIX)/lib
+MANDIR  ?= $(PREFIX)/share/man
 DESTDIR ?=
-CC      ?= gcc
-OPT     ?= -O2 -g
 VERSION := 0.1.0
+ifeq ($(origin CC),default)
+CC      := gcc
+endif
+OPT     ?= -O2 -g
+# Seconds for each fuzz target, in `make test` and in `make fuzz`.
+FUZZ_SHORT   ?= 10
+FUZZ_SECONDS ?= 600
 
-WARN    := -Wall -Wextra -Wstrict-prototypes -Wmissing-prototypes \
-           -Wshadow -Wno-unused-parameter
-INC     := -Iinclude -Icore -Iengine -Ichannel -Ibase -I$(BUILD)/include
-CFLAGS  += -std=gnu11 $(OPT) $(WARN) -fno-strict-aliasing -pthread
+WARN := -Wall -Wextra -Wstrict-prototypes -Wmissing-prototypes \
+        -Wshadow -Wno-unused-parameter $(if $(WERROR),-Werror)
+comma := ,
+SANITIZE := $(if $(SAN),-fsanitize=address$(comma)undefined \
+        -fno-omit-frame-pointer)
+
+INC  := -Iinclude -Icore -Iengine -Ichannel -Ibase -Impi -Ilaunch/pmi \
+        -I$(BUILD)/include -DO2G_VERSION='"$(VERSION)"'
+# What the caller gives comes after ours, once, also when make calls make.
+ours := -std=gnu11 $(OPT) $(WARN) $(SANITIZE) -fno-strict-aliasing -pthread
+override CFLAGS := $(ours) $(filter-out $(ours),$(CFLAGS))
 LIBFLAGS := -fPIC -fvisibility=hidden
 
 CORE_SRC   := $(wildcard core/*.c)
@@ -26,32 +49,156 @@ CHAN_SRC   := $(wildcard channel/*.c channel/*/*.c)
 ENGINE_SRC := $(wildcard engine/*.c)
 MPI_SRC    := $(wildcard mpi/*.c mpi/coll/*.c mpi/coll/*/*.c)
 PMI_SRC    := $(wildcard launch/pmi/*.c)
-EXEC_SRC   := $(wildcard launch/mpiexec/*.c)
 TOOL_SRC   := $(wildcard tools/*.c)
 
-O2G_OBJ  := $(patsubst %.c,$(BUILD)/%.o,$(CORE_SRC) $(BASE_SRC) $(CHAN_SRC) $(ENGINE_SRC))
+O2G_SRC  := $(CORE_SRC) $(BASE_SRC) $(CHAN_SRC) $(ENGINE_SRC)
+O2G_OBJ  := $(O2G_SRC:%.c=$(BUILD)/%.o)
 MPI_OBJ  := $(patsubst %.c,$(BUILD)/%.o,$(MPI_SRC) $(PMI_SRC))
-EXEC_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(EXEC_SRC) $(BASE_SRC))
-TOOL_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(TOOL_SRC))
+TOOL_OBJ := $(TOOL_SRC:%.c=$(BUILD)/%.o)
+
+LIBO2G := $(BUILD)/lib/libo2g.so
+LIBMPI := $(BUILD)/lib/libmpi.so
+MPICC  := $(BUILD)/bin/mpicc
+
+# Examples that use libo2g alone, and those that are MPI programs.
+EXAMPLES     := $(patsubst examples/%.c,$(BUILD)/examples/%, \
+                  $(wildcard examples/*.c))
+EXAMPLES_MPI := $(patsubst %.c,$(BUILD)/%, \
+                  $(shell grep -ls '^.include <mpi.h>' examples/*.c))
+EXAMPLES_O2G := $(filter-out $(EXAMPLES_MPI),$(EXAMPLES))
 
 .DEFAULT_GOAL := all
-.PHONY: all
-all: $(BUILD)/lib/libo2g.so $(BUILD)/lib/libmpi.so
+.DELETE_ON_ERROR:
+.SUFFIXES:
+.PHONY: all run test test-build bench bench-build fuzz install install-parts \
+        uninstall clean setup FORCE
+all: $(LIBO2G) $(LIBMPI) $(if $(TOOL_SRC),$(BUILD)/bin/o2g) $(EXAMPLES)
 
-$(BUILD)/%.o: %.c
+# Rewritten only when the flags change: everything compiled depends on it.
+$(BUILD)/flags: FORCE
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(LIBFLAGS) $(INC) -Impi -Ilaunch/pmi -MMD -MP -c $< -o $@
+	@printf '%s\n' '$(subst ','\'',$(CC) $(CFLAGS) $(CPPFLAGS) $(LDFLAGS) $(INC))' | \
+	  cmp -s - $@ || \
+	  printf '%s\n' '$(subst ','\'',$(CC) $(CFLAGS) $(CPPFLAGS) $(LDFLAGS) $(INC))' >$@
 
-$(BUILD)/lib/libo2g.so: $(O2G_OBJ) engine/libo2g.map
+# The same for the list of objects: a deleted source changes the library too.
+$(BUILD)/objects: FORCE
 	@mkdir -p $(@D)
-	$(CC) -shared $(OPT) -Wl,-soname,libo2g.so.0 -Wl,--version-script,engine/libo2g.map \
-	  -Wl,-Bsymbolic -o $@ $(O2G_OBJ) -pthread -lnettle
+	@echo $(O2G_OBJ) $(MPI_OBJ) $(TOOL_OBJ) | cmp -s - $@ || \
+	  echo $(O2G_OBJ) $(MPI_OBJ) $(TOOL_OBJ) >$@
+
+$(BUILD)/%.o: %.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(LIBFLAGS) $(CPPFLAGS) $(INC) -MMD -MP -c $< -o $@
+
+$(LIBO2G): $(O2G_OBJ) engine/libo2g.map $(BUILD)/objects
+	@mkdir -p $(@D)
+	$(CC) -shared $(CFLAGS) $(LDFLAGS) -Wl,-soname,libo2g.so.0 \
+	  -Wl,--version-script,engine/libo2g.map -Wl,-Bsymbolic \
+	  -o $@ $(O2G_OBJ) -pthread -lnettle
 	ln -sf libo2g.so $(@D)/libo2g.so.0
 
-$(BUILD)/lib/libmpi.so: $(MPI_OBJ) $(BUILD)/lib/libo2g.so mpi/libmpi.map
+$(LIBMPI): $(MPI_OBJ) $(LIBO2G) mpi/libmpi.map
 	@mkdir -p $(@D)
-	$(CC) -shared $(OPT) -Wl,-soname,libmpi_abi.so.1 -Wl,--version-script,mpi/libmpi.map \
-	  -Wl,-rpath,'$$ORIGIN' -o $@ $(MPI_OBJ) -L$(@D) -lo2g -pthread -lm
+	$(CC) -shared $(CFLAGS) $(LDFLAGS) -Wl,-soname,libmpi_abi.so.1 \
+	  -Wl,--version-script,mpi/libmpi.map -Wl,-rpath,'$$ORIGIN' \
+	  -o $@ $(MPI_OBJ) -L$(@D) -lo2g -pthread -lm
 	ln -sf libmpi.so $(@D)/libmpi_abi.so.1
+	ln -sf libmpi.so $(@D)/libmpi_abi.so
 
--include $(O2G_OBJ:.o=.d) $(MPI_OBJ:.o=.d) $(EXEC_OBJ:.o=.d) $(TOOL_OBJ:.o=.d)
+$(BUILD)/bin/o2g: $(TOOL_OBJ) $(LIBO2G)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(LDFLAGS) -Wl,-rpath,'$$ORIGIN/../lib' \
+	  -o $@ $(TOOL_OBJ) -L$(BUILD)/lib -lo2g
+
+$(EXAMPLES_O2G): $(BUILD)/examples/%: examples/%.c $(LIBO2G) include/o2g.h \
+                 $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(LDFLAGS) -Iinclude -o $@ $< -L$(BUILD)/lib -lo2g \
+	  -Wl,-rpath,'$$ORIGIN/../lib'
+
+$(EXAMPLES_MPI): $(BUILD)/examples/%: examples/%.c $(MPICC) $(LIBMPI) \
+                 include/mpi.h $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(MPICC) $(OPT) $(WARN) $(SANITIZE) -o $@ $<
+
+-include launch/launch.mk tests/unit/unit.mk tests/fuzz/fuzz.mk bench/bench.mk
+
+# --- tests ---
+
+MPI_TESTS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/mpi/*.c))
+test-build: all $(MPI_TESTS)
+
+$(MPI_TESTS): $(BUILD)/tests/mpi/%: tests/mpi/%.c $(wildcard tests/mpi/*.h) \
+              include/mpi.h $(MPICC) $(LIBMPI) $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(MPICC) -std=gnu11 $(OPT) -Wall -Wextra -Wno-unused-parameter $(SANITIZE) \
+	  -Itests/mpi -o $@ $< -pthread -lm
+
+# Set-up comes first and may install what the rules above look for, so the work
+# is done by a second make. As many jobs as there are processors, unless told.
+jobs = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
+again = $(MAKE) --no-print-directory $(jobs)
+
+run:
+	@scripts/setup build
+	@$(again) -s all $(BUILD)/tests/mpi/demo
+	@$(BUILD)/bin/mpiexec -n 4 $(BUILD)/tests/mpi/demo
+
+test:
+	@scripts/setup test
+	@$(again) -s test-build
+	@BUILD=$(BUILD) FUZZ_SHORT=$(FUZZ_SHORT) tests/run $(T)
+
+fuzz:
+	@scripts/setup test
+	@$(again) -s test-build
+	@BUILD=$(BUILD) FUZZ_SHORT=$(FUZZ_SECONDS) tests/run 'fuzz/*'
+
+bench:
+	@scripts/setup bench
+	@$(again) -s all bench-build
+	@BUILD=$(BUILD) bench/run $(B)
+
+# --- installation ---
+
+o2g_lib := libo2g.so.$(VERSION)
+inst    := install -D -m 644
+MAN     := $(wildcard docs/man/*.[1-9])
+
+install: all install-parts
+	$(inst) include/o2g.h '$(DESTDIR)$(PREFIX)/include/o2g.h'
+	$(inst) include/mpi.h '$(DESTDIR)$(PREFIX)/include/mpi.h'
+	$(inst) $(LIBO2G) '$(DESTDIR)$(LIBDIR)/$(o2g_lib)'
+	ln -sf $(o2g_lib) '$(DESTDIR)$(LIBDIR)/libo2g.so.0'
+	ln -sf $(o2g_lib) '$(DESTDIR)$(LIBDIR)/libo2g.so'
+	$(inst) $(LIBMPI) '$(DESTDIR)$(LIBDIR)/libmpi_abi.so.1'
+	ln -sf libmpi_abi.so.1 '$(DESTDIR)$(LIBDIR)/libmpi_abi.so'
+	ln -sf libmpi_abi.so.1 '$(DESTDIR)$(LIBDIR)/libmpi.so'
+	install -D -m 755 $(BUILD)/bin/o2g '$(DESTDIR)$(PREFIX)/bin/o2g'
+	for p in o2g mpi; do \
+	  mkdir -p '$(DESTDIR)$(LIBDIR)/pkgconfig' && \
+	  sed -e 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(VERSION)|' \
+	    pkgconfig/$$p.pc.in >'$(DESTDIR)$(LIBDIR)'/pkgconfig/$$p.pc || exit 1; \
+	done
+	for m in $(MAN); do \
+	  $(inst) $$m '$(DESTDIR)$(MANDIR)'/man$${m##*.}/$${m##*/} || exit 1; \
+	done
+
+uninstall:
+	rm -f '$(DESTDIR)$(PREFIX)/include/o2g.h' '$(DESTDIR)$(PREFIX)/include/mpi.h'
+	for f in libo2g.so libo2g.so.0 $(o2g_lib) libmpi.so libmpi_abi.so \
+	  libmpi_abi.so.1 pkgconfig/o2g.pc pkgconfig/mpi.pc; do \
+	  rm -f '$(DESTDIR)$(LIBDIR)'/$$f; \
+	done
+	for f in o2g mpiexec mpirun mpicc mpicxx mpic++; do \
+	  rm -f '$(DESTDIR)$(PREFIX)/bin'/$$f; \
+	done
+	for m in $(MAN); do \
+	  rm -f '$(DESTDIR)$(MANDIR)'/man$${m##*.}/$${m##*/}; \
+	done
+
+clean:
+	rm -rf '$(BUILD)'
+
+-include $(O2G_OBJ:.o=.d) $(MPI_OBJ:.o=.d) $(TOOL_OBJ:.o=.d)
