@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/*
+ * What a rank asks of its launcher, whichever that is: who am I, how many are
+ * we, and a small board where each rank pins strings for the others. The
+ * protocol is PMI-1, so MPICH's mpiexec.hydra, Intel's, Flux and Slurm's pmi2
+ * plugin serve us as well as our own mpiexec. Without a launcher the process is
+ * a job of one, and the board is local.
+ *
+ * Every call may be made from any thread; one is served at a time. Every call
+ * that fails has said why on stderr, once, except pmi_get with -ENOENT and
+ * -ENOSPC. Needs base/log.c and nothing else.
+ */
+#ifndef PMI_H
+#define PMI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define PMI_KVSNAME_MAX 256
+
+struct pmi_job {
+	int rank, size;	   /* this process, and how many there are */
+	int appnum;	   /* which program of `mpiexec a : b`; -1 unknown */
+	int universe_size; /* -1 unknown */
+	bool singleton;	   /* no launcher: rank 0 of 1 */
+	char kvsname[PMI_KVSNAME_MAX]; /* a name for this job */
+};
+
+/*
+ * Once per process. Negative: the launcher cannot serve us (-ENOTSUP: it is
+ * one whose protocol we do not speak); the caller must exit, since going on
+ * would make every process rank 0 of 1.
+ */
+int pmi_init(struct pmi_job *job);
+
+/* Others see it after the next barrier. Any bytes but NUL, any length. */
+int pmi_put(const char *key, const char *value);
+/* Returns when every rank has come; all that was put before is visible. */
+int pmi_barrier(void);
+/* -ENOENT: nobody has put it. -ENOSPC: @size is too small. */
+int pmi_get(const char *key, char *value, size_t size);
+
+/* Says goodbye: from here on, leaving is no failure of the job. */
+int pmi_finalize(void);
+
+/*
+ * Prints @text if not NULL, and asks the launcher to end the whole job with
+ * exit code @code. Returns; the caller must exit with @code. Safe while another
+ * thread waits in a call above.
+ */
+void pmi_abort(int code, const char *text);
+
+#endif

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
+/*
+ * Lines to and from the launcher. A launcher that goes away is noticed here
+ * and said once; after that every call fails with -EPIPE.
+ */
+#include "pmi_int.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <netdb.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "log.h"
+
+static int set_cloexec(int fd)
+{
+	int flags = fcntl(fd, F_GETFD);
+
+	return flags < 0 ? -errno : fcntl(fd, F_SETFD, flags | FD_CLOEXEC);
+}
+
+int pmi_conn_use_fd(struct pmi_conn *c, const char *fd_text)
+{
+	struct stat st;
+	char *end;
+	long fd;
+
+	errno = 0;
+	fd = strtol(fd_text, &end, 10);
+	if (errno || end == fd_text || *end || fd < 0 || fd > INT_MAX) {
+		o2g_error("PMI_FD is \"%s\", which is not a descriptor; start "
+			  "the program with mpiexec, or unset PMI_FD to run it "
+			  "alone",
+			  fd_text);
+		return -EINVAL;
+	}
+	/* A variable inherited without its descriptor, which may by now be
+	 * anything: writing to a file of the user's must not happen. */
+	if (fstat(fd, &st) < 0 ||
+	    !(S_ISSOCK(st.st_mode) || S_ISFIFO(st.st_mode))) {
+		o2g_error("PMI_FD is %ld, but no launcher is behind that "
+			  "descriptor; start the program with mpiexec, or "
+			  "unset PMI_FD to run it alone",
+			  fd);
+		return -EBADF;
+	}
+	set_cloexec(fd);
+	c->fd = fd;
+	return 0;
+}
+
+static int dial(const char *host, const char *port)
+{
+	struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *list, *a;
+	int fd = -1, err = ECONNREFUSED;
+
+	err = getaddrinfo(host, port, &hints, &list);
+	if (err) {
+		o2g_error("cannot find the launcher's host %s: %s", host,
+			  gai_strerror(err));
+		return -EHOSTUNREACH;
+	}
+	for (a = list; a && fd < 0; a = a->ai_next) {
+		fd = socket(a->ai_family, a->ai_socktype | SOCK_CLOEXEC,
+			    a->ai_protocol);
+		if (fd >= 0 && connect(fd, a->ai_addr, a->ai_addrlen) == 0)
+			break;
+		err = errno;
+		if (fd >= 0)
+			close(fd);
+		fd = -1;
+	}
+	freeaddrinfo(list);
+	if (fd < 0)
+		o2g_error("cannot reach the launcher at %s port %s: %s", host,
+			  port, strerror(err));
+	return fd < 0 ? -err : fd;
+}
+
+int pmi_conn_use_port(struct pmi_conn *c, const char *where)
+{
+	const char *colon = strrchr(where, ':');
+	char host[256];
+	int fd;
+
+	if (!colon || !colon[1] || colon - where >= (long)sizeof(host)) {
+		o2g_error("PMI_PORT is \"%s\", but HOST:PORT is expected; "
+			  "start the program with mpiexec, or unset PMI_PORT "
+			  "to run it alone",
+			  where);
+		return -EINVAL;
+	}
+	memcpy(host, where, colon - where);
+	host[colon - where] = '\0';
+	fd = dial(host, colon + 1);
+	if (fd < 0)
+		return fd;
+	c->fd = fd;
+	return 0;
+}
+
+void pmi_conn_close(struct pmi_conn *c)
+{
+	if (c->fd >= 0)
+		close(c->fd);
+	c->fd = -1;
+	c->have = c->used = 0;
+}
+
+static int lost(struct pmi_conn *c, const char *why)
+{
+	if (!c->lost)
+		o2g_error("lost the launcher (%s): it has died or was killed",
+			  why);
+	c->lost = true;
+	return -EPIPE;
+}
+
+/* A pipe would raise SIGPIPE; launchers give sockets, but not all need to. */
+static ssize_t write_some(int fd, const char *p, size_t n)
+{
+	ssize_t r = send(fd, p, n, MSG_NOSIGNAL);
+
+	return r < 0 && errno == ENOTSOCK ? write(fd, p, n) : r;
+}
+
+static int wait_for(int fd, short events, int timeout_ms)
+{
+	struct pollfd p = {.fd = fd, .events = events};
+	int r;
+
+	do
+		r = poll(&p, 1, timeout_ms);
+	while (r < 0 && errno == EINTR);
+	return r < 0 ? -errno : r ? 0 : -ETIMEDOUT;
+}
+
+int pmi_conn_send(struct pmi_conn *c, const char *line)
+{
+	size_t n = strlen(line);
+
+	if (c->lost || c->fd < 0)
+		return -EPIPE;
+	while (n) {
+		ssize_t r = write_some(c->fd, line, n);
+
+		if (r >= 0) {
+			line += r;
+			n -= r;
+		} else if (errno == EAGAIN) {
+			wait_for(c->fd, POLLOUT, -1);
+		} else if (errno != EINTR) {
+			return lost(c, strerror(errno));
+		}
+	}
+	return 0;
+}
+
+static int read_more(struct pmi_conn *c, int timeout_ms)
+{
+	ssize_t r;
+	int err;
+
+	if (c->have == sizeof(c->buf)) {
+		o2g_error("the launcher sent a line of more than %d bytes",
+			  PMI_LINE_MAX);
+		return -EPROTO;
+	}
+	err = wait_for(c->fd, POLLIN, timeout_ms);
+	if (err)
+		return err;
+	r = read(c->fd, c->buf + c->have, sizeof(c->buf) - c->have);
+	if (r == 0)
+		return lost(c, "end of file");
+	if (r < 0)
+		return errno == EINTR || errno == EAGAIN
+			       ? 0
+			       : lost(c, strerror(errno));
+	c->have += r;
+	return 0;
+}
+
+int pmi_conn_recv(struct pmi_conn *c, int timeout_ms, char **line)
+{
+	char *nl;
+	int err;
+
+	if (c->lost || c->fd < 0)
+		return -EPIPE;
+	c->have -= c->used;
+	memmove(c->buf, c->buf + c->used, c->have);
+	c->used = 0;
+	while (!(nl = memchr(c->buf, '\n', c->have))) {
+		err = read_more(c, timeout_ms);
+		if (err)
+			return err;
+	}
+	*nl = '\0';
+	c->used = nl + 1 - c->buf;
+	*line = c->buf;
+	return 0;
+}
+
+int pmi_field(const char *line, const char *name, char *value, size_t size)
+{
+	size_t len = strlen(name);
+
+	while (*line) {
+		size_t word = strcspn(line, " \t");
+
+		if (word > len && !strncmp(line, name, len) &&
+		    line[len] == '=') {
+			size_t n = word - len - 1;
+
+			if (n >= size)
+				return -ENOSPC;
+			memcpy(value, line + len + 1, n);
+			value[n] = '\0';
+			return 0;
+		}
+		line += word;
+		line += strspn(line, " \t");
+	}
+	return -ENOENT;
+}
+
+int pmi_field_int(const char *line, const char *name, int *value)
+{
+	char text[24], *end;
+	long v;
+
+	if (pmi_field(line, name, text, sizeof(text)))
+		return -ENOENT;
+	errno = 0;
+	v = strtol(text, &end, 10);
+	if (errno || end == text || *end || v < INT_MIN || v > INT_MAX)
+		return -ENOENT;
+	*value = v;
+	return 0;
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
+/*
+ * PMI-1 puts a value into a line of words, so spaces, newlines and '=' in it
+ * would break the line, and an empty one is dropped by some launchers. Such
+ * bytes travel as %XX, the empty value as "%-". Plain values, ours and the
+ * launcher's own, look the same on both sides.
+ */
+#include "pmi_int.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_plain(unsigned char c)
+{
+	return c > ' ' && c < 0x7f && c != '%' && c != '=' && c != ';';
+}
+
+char *pmi_value_encode(const char *text)
+{
+	size_t n = strlen(text);
+	char *out = malloc(n * 3 + 3), *p = out;
+
+	if (!out)
+		return NULL;
+	if (!n)
+		return strcpy(out, "%-");
+	for (; *text; text++) {
+		if (is_plain(*text))
+			*p++ = *text;
+		else
+			p += sprintf(p, "%%%02X", (unsigned char)*text);
+	}
+	*p = '\0';
+	return out;
+}
+
+static int hex(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+int pmi_value_decode(char *text)
+{
+	char *out = text;
+
+	if (!strcmp(text, "%-")) {
+		*text = '\0';
+		return 0;
+	}
+	for (; *text; text++) {
+		int high, low;
+
+		if (*text != '%') {
+			*out++ = *text;
+			continue;
+		}
+		high = hex(text[1]);
+		low = high < 0 ? -1 : hex(text[2]);
+		if (low < 0 || (high | low) == 0)
+			return -EPROTO;
+		*out++ = high << 4 | low;
+		text += 2;
+	}
+	*out = '\0';
+	return 0;
+}
+
+int pmi_value_parts(const char *first, const char **text)
+{
+	int count, end = 0;
+
+	*text = first;
+	if (sscanf(first, "%%*%d:%n", &count, &end) != 1 || !end || count < 1)
+		return 1;
+	*text = first + end;
+	return count;
+}
