@@ -25,19 +25,20 @@
 
 #define O2G_MATCH_ANY 0xffffffffu /* source wildcard */
 
+/* What an exact match touches comes first: it fits one cache line. */
 struct o2g_match_entry {
 	struct o2g_match_entry *chain; /* next key in the bin (key heads only) */
-	struct o2g_list same;	       /* entries of one key, oldest is the head */
-	struct o2g_list order;	       /* wildcard list, or arrival list */
+	struct o2g_list same; /* ring of one key's entries, oldest is the head */
 	u64 tag;
-	u64 ignore; /* bits of tag not compared; 0 for messages */
 	u64 seq;    /* posting or arrival number */
 	u32 src;    /* may be O2G_MATCH_ANY for a receive */
 	u8 queued;  /* 0 not queued, else which queue it is in */
 	u8 is_head; /* it is the entry its bin chains */
+	u64 ignore; /* bits of tag not compared; 0 for messages */
+	struct o2g_list order; /* wildcard list, or arrival list */
 };
 
-/* One bin table: half for receives, half for messages, split by the code. */
+/* Both queues of a key share a bin, so that one cache line serves both. */
 struct o2g_match_bin {
 	struct o2g_match_entry *posted;
 	struct o2g_match_entry *unexp;
@@ -45,21 +46,31 @@ struct o2g_match_bin {
 
 struct o2g_match {
 	struct o2g_match_bin *bins;
-	u32 nbins; /* power of two */
-	u32 nkeys; /* distinct keys chained, both sides */
-	u64 seed;
+	u32 nbins;  /* power of two */
+	u32 shift;  /* 64 - log2(nbins): the hash's top bits are the index */
+	u64 key[2]; /* hash multipliers, from the seed */
 	u64 next_seq;
+	u64 nposted, nunexp;
+	u32 nkeys; /* distinct keys chained, both sides */
 	struct o2g_list wild;	 /* posted receives with a wildcard */
 	struct o2g_list arrived; /* unexpected messages, oldest first */
-	u64 nposted, nunexp;
 };
 
+/* @nbins is a power of two, at least 2. The table is cleared here. */
 void o2g_match_init(struct o2g_match *m, struct o2g_match_bin *bins, u32 nbins,
 		    u64 seed);
 
+/* The smallest table with at most one key per bin; 0 when it is in use. */
+u32 o2g_match_best_nbins(const struct o2g_match *m);
 /* 0, or the number of bins that would keep chains short. */
-u32 o2g_match_wants(const struct o2g_match *m);
-/* Move everything to a new zeroed table; the old one is the caller's again. */
+static inline u32 o2g_match_wants(const struct o2g_match *m)
+{
+	return likely(m->nkeys / 2 <= m->nbins) ? 0 : o2g_match_best_nbins(m);
+}
+/*
+ * Move everything to a new table, which is cleared here; the old one is the
+ * caller's again.
+ */
 struct o2g_match_bin *o2g_match_rehash(struct o2g_match *m,
 				       struct o2g_match_bin *bins, u32 nbins);
 

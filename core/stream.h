@@ -19,7 +19,8 @@ struct o2g_stream {
 	bool in_body;	      /* header decoded, body_left bytes to come */
 	struct o2g_hdr hdr;   /* valid while in_body */
 	u64 body_left;
-	enum o2g_wire_reason error; /* why it stopped for good */
+	int failed;	      /* 0, or the errno that stopped it for good */
+	enum o2g_wire_reason error; /* ... when that is -EBADMSG of a header */
 };
 
 void o2g_stream_init(struct o2g_stream *s);
@@ -49,7 +50,8 @@ struct o2g_stream_ops {
 /*
  * Feed contiguous bytes. Returns the number consumed (always @len unless it
  * fails) or a negative errno: -EBADMSG for a malformed header, else what a
- * callback returned. A stream that failed stays failed.
+ * callback returned. A stream that failed stays failed. Callbacks must not free
+ * the stream.
  */
 long o2g_stream_feed(struct o2g_stream *s, const void *data, size_t len,
 		     const struct o2g_stream_ops *ops, void *ctx);
