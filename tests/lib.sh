@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
+#
+# For tests/run and the scripts of tests/system, which start with
+#	cd "$(dirname "$0")/../.." && . tests/lib.sh
+# and end with exit code 0, 1 or (not possible here) 77.
+
+BUILD=${BUILD:-build}
+MPIEXEC=$PWD/$BUILD/bin/mpiexec
+MPICC=$PWD/$BUILD/bin/mpicc
+O2G=$PWD/$BUILD/bin/o2g
+MPI_TESTS=$PWD/$BUILD/tests/mpi
+
+# fail WORDS: end the test as failed.
+fail()
+{
+	echo "FAILED: $*" >&2
+	exit 1
+}
+
+# skip WORDS: end the test as impossible here.
+skip()
+{
+	echo "skipped: $*"
+	exit 77
+}
+
+need_root()
+{
+	[ "$(id -u)" = 0 ] || skip "needs root"
+}
+
+# A directory that is removed at the end. One per script: it sets a trap.
+make_tmp()
+{
+	TMP=$(mktemp -d "${TMPDIR:-/tmp}/o2g-test.XXXXXX") || exit 1
+	trap 'finish' EXIT
+}
+
+# What runs at the end of a script; scripts may define at_exit.
+finish()
+{
+	local rc=$?
+
+	declare -F at_exit >/dev/null && at_exit
+	netns_cleanup
+	[ -n "${TMP:-}" ] && rm -rf "$TMP"
+	exit $rc
+}
+
+# wait_for SECONDS COMMAND...: until the command succeeds; false if it does not.
+wait_for()
+{
+	local end=$((SECONDS + $1 + 1))
+
+	shift
+	until "$@" >/dev/null 2>&1; do
+		[ $SECONDS -lt $end ] || return 1
+		sleep 0.02
+	done
+}
+
+now_ms()
+{
+	echo $(($(date +%s%N) / 1000000))
+}
+
+# expect FILE PATTERN: some line of the file matches the extended regex.
+expect()
+{
+	grep -Eq -- "$2" "$1" && return
+	echo "--- $1 ---" >&2
+	tail -n 30 "$1" >&2
+	fail "no line matches: $2"
+}
+
+# expect_not FILE PATTERN
+expect_not()
+{
+	grep -Eq -- "$2" "$1" || return 0
+	echo "--- $1 ---" >&2
+	tail -n 30 "$1" >&2
+	fail "a line matches: $2"
+}
+
+# --- network namespaces that stand for hosts ---
+
+netns_possible()
+{
+	[ "$(id -u)" = 0 ] && command -v ip >/dev/null &&
+		unshare -n true 2>/dev/null
+}
+
+# Two namespaces, NETNS_A and NETNS_B, joined by a veth pair: 10.203.x.1 and
+# 10.203.x.2, and fd71:203::1 and ::2. Names hold the process id, so that
+# several runs on one machine do not meet.
+netns_pair()
+{
+	local id=$$ a b
+
+	a=o2ga$id b=o2gb$id
+	ip netns add "$a" && NETNS_A=$a &&
+		ip netns add "$b" && NETNS_B=$b &&
+		ip link add "va$id" netns "$a" type veth \
+			peer name "vb$id" netns "$b" &&
+		netns_address "$a" "va$id" 1 &&
+		netns_address "$b" "vb$id" 2 &&
+		wait_for 5 netns_is_up "$a" "va$id"
+}
+
+netns_address()
+{
+	ip -n "$1" link set lo up &&
+		ip -n "$1" addr add "10.203.71.$3/24" dev "$2" &&
+		ip -n "$1" addr add "fd71:203::$3/64" dev "$2" nodad &&
+		ip -n "$1" link set "$2" up
+}
+
+netns_is_up()
+{
+	ip -n "$1" link show "$2" | grep -q 'state UP'
+}
+
+netns_cleanup()
+{
+	[ -n "${NETNS_A:-}" ] && ip netns del "$NETNS_A" 2>/dev/null
+	[ -n "${NETNS_B:-}" ] && ip netns del "$NETNS_B" 2>/dev/null
+	NETNS_A= NETNS_B=
+	return 0
+}
