@@ -42,6 +42,12 @@ enum mpii_magic {
 	MPII_DEAD = 0x64656164, /* freed */
 };
 
+/* Handles below are predefined; an object never lies there. */
+#define MPII_PREDEFINED_END 4096
+
+#define mpii_likely(x) __builtin_expect(!!(x), 1)
+#define mpii_unlikely(x) __builtin_expect(!!(x), 0)
+
 /* First in every object. Freed when the count reaches 0. */
 struct mpii_obj {
 	uint32_t magic;
@@ -88,10 +94,13 @@ struct mpii_group {
 	int rank;   /* of this process, or MPI_UNDEFINED */
 	int *world; /* world rank of each member */
 };
+extern struct mpii_group mpii_group_empty;
+
 struct mpii_group *mpii_group_get(MPI_Group h); /* NULL: not a group */
 MPI_Group mpii_group_handle(struct mpii_group *g);
-/* Takes the array over. NULL: out of memory. */
+/* Takes the array (malloc) over. NULL: out of memory, array freed. */
 struct mpii_group *mpii_group_create(int size, int *world);
+void mpii_group_hold(struct mpii_group *g);
 void mpii_group_put(struct mpii_group *g);
 
 /* --- communicators (comm.c, context.c) --- */
@@ -99,14 +108,27 @@ void mpii_group_put(struct mpii_group *g);
 struct mpii_errh;
 struct mpii_attr;
 
+/*
+ * A communicator owns four contexts in a row: messages of the program,
+ * collectives, the creation of communicators by a group, and that by all.
+ */
+enum mpii_context { MPII_CTX_PT2PT, MPII_CTX_COLL, MPII_CTX_GROUP, MPII_CTX_ALL,
+		    MPII_CTX_COUNT };
+
+struct mpii_buffer;
+
 struct mpii_comm {
 	struct mpii_obj obj;
 	MPI_Comm handle;
-	uint32_t context; /* even; collectives use context + 1 */
-	uint32_t send_context; /* intercomm: the other side's; else == context */
+	uint32_t context; /* multiple of 4; collectives use context + 1 */
+	/* intercomm: the other side's, which sends carry; else == context.
+	 * Callers of mpii_send give the receiving one, it is turned there. */
+	uint32_t send_context;
 	int rank, size;	  /* in the local group */
 	int remote_size;  /* intercomm, else == size */
-	bool inter;
+	bool inter, predefined;
+	bool identity; /* a rank is its world rank */
+	bool owns_context;
 	struct mpii_group *group;
 	struct mpii_group *remote; /* == group for an intracommunicator */
 	const int *world;	   /* remote->world: whom a rank sends to */
@@ -114,17 +136,41 @@ struct mpii_comm {
 	struct mpii_errh *errh;
 	struct mpii_attr *attrs;
 	atomic_uint coll_seq; /* numbers collective calls: their tag */
+	_Atomic(int *) inverse; /* rank in remote by world rank, once needed */
+	struct mpii_buffer *buffer; /* of MPI_Comm_attach_buffer */
 	char name[MPI_MAX_OBJECT_NAME];
 	void *topology, *coll; /* owned by their chapters, freed by hooks */
-	void *info;
+	struct mpii_info *info;
 };
 extern struct mpii_comm mpii_world, mpii_self;
 
-struct mpii_comm *mpii_comm_get(MPI_Comm h); /* NULL: not a communicator */
+/* NULL: not a communicator, also before MPI_Init and after MPI_Finalize. On
+ * the path of every message, hence here. */
+static inline struct mpii_comm *mpii_comm_get(MPI_Comm h)
+{
+	struct mpii_comm *c = (struct mpii_comm *)h;
+
+	if ((uintptr_t)h < MPII_PREDEFINED_END) {
+		if (h == MPI_COMM_WORLD)
+			c = &mpii_world;
+		else if (h == MPI_COMM_SELF)
+			c = &mpii_self;
+		else
+			return NULL;
+	}
+	return c->obj.magic == MPII_COMM ? c : NULL;
+}
+/* The rank in c's remote group of world rank @world, or MPI_UNDEFINED. */
+int mpii_comm_rank_of(struct mpii_comm *c, int world);
 /* A new intracommunicator of @group (taken over) with a context that every
  * member has agreed on. NULL: out of memory. */
 struct mpii_comm *mpii_comm_create(struct mpii_group *group, uint32_t context);
-void mpii_comm_hold(struct mpii_comm *c);
+/* Requests keep their communicator; the predefined ones need no counting. */
+static inline void mpii_comm_hold(struct mpii_comm *c)
+{
+	if (!c->predefined)
+		mpii_obj_hold(&c->obj);
+}
 void mpii_comm_put(struct mpii_comm *c);
 /* Collective over @c: a context free at every member. MPI error class. */
 int mpii_context_agree(struct mpii_comm *c, uint32_t *context);
@@ -197,12 +243,20 @@ enum mpii_req_kind {
 	MPII_REQ_GREQ, MPII_REQ_NOOP, /* PROC_NULL: complete at once */
 };
 
+/*
+ * A request completes in one of two ways. Messages: o2g is set and o2g_is_done
+ * tells. Others (o2g NULL, poll set): poll returns 1 once done, with status
+ * filled and no further calls. With neither, it is complete already. A poll
+ * that may finish without a message of this process arriving must be woken by
+ * mpii_wake().
+ */
+
 struct mpii_req {
 	struct mpii_obj obj;
 	uint8_t kind;
-	bool persistent, active, cancelled;
+	bool persistent, active;
 	struct o2g_req *o2g;   /* NULL once complete */
-	MPI_Status status;     /* valid once complete */
+	MPI_Status status;     /* valid once complete, MPI_ERROR too */
 	struct mpii_comm *comm;
 	/* a message that is packed, or received packed */
 	void *pack;
@@ -221,6 +275,12 @@ struct mpii_req *mpii_req_create(enum mpii_req_kind kind);
 void mpii_req_put(struct mpii_req *r);
 /* Complete? Makes no progress itself. */
 bool mpii_req_done(struct mpii_req *r);
+/* Lets waiting threads look at their conditions again. */
+void mpii_wake(void);
+
+/* Bytes received and the cancelled mark live in MPI_internal. */
+void mpii_status_set(MPI_Status *s, int source, int tag, MPI_Count bytes);
+MPI_Count mpii_status_bytes(const MPI_Status *s);
 
 enum mpii_mode { MPII_STANDARD, MPII_SYNC, MPII_READY, MPII_BUFFERED };
 
@@ -275,9 +335,41 @@ int mpii_raise(struct mpii_comm *c, int code, const char *func);
 int mpii_fail(int code, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
+/*
+ * The common complaints about arguments; each runs the error handler and
+ * returns the code. @arg is the name in the standard.
+ */
+int mpii_bad_comm(MPI_Comm comm, const char *func);
+int mpii_bad_type(struct mpii_comm *c, MPI_Datatype type, const char *func,
+		  const char *arg);
+int mpii_bad_count(struct mpii_comm *c, MPI_Count count, const char *func,
+		   const char *arg);
+int mpii_bad_rank(struct mpii_comm *c, int rank, const char *func,
+		  const char *arg);
+int mpii_bad_null(struct mpii_comm *c, const char *func, const char *arg);
+int mpii_no_mem(struct mpii_comm *c, const char *func);
+/* "MPI_COMM_WORLD", the name given by the program, or "a communicator". */
+const char *mpii_comm_words(const struct mpii_comm *c);
+
+/* --- info (info.c) --- */
+
+struct mpii_info;
+struct mpii_info *mpii_info_get(MPI_Info h); /* NULL: not an info */
+struct mpii_info *mpii_info_copy(const struct mpii_info *from);
+void mpii_info_destroy(struct mpii_info *i);
+
 /* --- attributes (attr.c) --- */
-int mpii_attr_copy_all(struct mpii_comm *from, struct mpii_comm *to);
-int mpii_attr_delete_all(struct mpii_comm *c);
+
+enum mpii_attr_kind { MPII_ATTR_COMM, MPII_ATTR_TYPE, MPII_ATTR_WIN };
+
+/* Run the copy callbacks of the attributes in @from, which belong to the object
+ * with handle @handle, and fill the empty list @to. MPI code. */
+int mpii_attr_copy_all(enum mpii_attr_kind kind, void *handle,
+		       struct mpii_attr *from, struct mpii_attr **to);
+/* Run the delete callbacks, latest attribute first, and empty the list. Stops
+ * at the first that refuses. */
+int mpii_attr_delete_all(enum mpii_attr_kind kind, void *handle,
+			 struct mpii_attr **list);
 
 /* --- collectives (coll/) as other chapters call them; no checks --- */
 int mpii_barrier(struct mpii_comm *c);
