@@ -17,15 +17,16 @@ static u64 mix(u64 x)
  * Multiply-shift with secret odd multipliers: two given keys meet in a bin with
  * probability 2/nbins at most, whatever keys a peer chooses. The second round
  * breaks up arithmetic progressions, which an unlucky multiplier would keep
- * together.
+ * together. The tag's last two bits are left out and pick a bin of the group
+ * instead: tags counted upwards, as programs do, share cache lines.
  */
 static inline struct o2g_match_bin *bin_of(const struct o2g_match *m, u32 src,
 					   u64 tag)
 {
-	u64 h = tag * m->key[0] + src * m->key[1];
+	u64 h = (tag >> 2) * m->key[0] + src * m->key[1];
 
 	h = (h ^ (h >> 32)) * 0x9e3779b97f4a7c15ull;
-	return &m->bins[h >> m->shift];
+	return &m->bins[(h >> m->shift) ^ (tag & (O2G_MATCH_MIN_BINS - 1))];
 }
 
 static u32 log2_of(u32 n)
@@ -39,8 +40,8 @@ static u32 log2_of(u32 n)
 
 static void set_bins(struct o2g_match *m, struct o2g_match_bin *bins, u32 nbins)
 {
-	env_assert(nbins >= 2 && !(nbins & (nbins - 1)));
-	memset(bins, 0, nbins * sizeof(*bins));
+	env_assert(nbins >= O2G_MATCH_MIN_BINS && !(nbins & (nbins - 1)));
+	memset(bins, 0, (size_t)nbins * sizeof(*bins));
 	m->bins = bins;
 	m->nbins = nbins;
 	m->shift = 64 - log2_of(nbins);
@@ -61,7 +62,7 @@ u32 o2g_match_best_nbins(const struct o2g_match *m)
 {
 	u32 nbins = m->nbins;
 
-	while (nbins < m->nkeys && nbins < 1u << 31)
+	while (nbins / 2 < m->nkeys && nbins < 1u << 31)
 		nbins *= 2;
 	return nbins == m->nbins ? 0 : nbins;
 }

@@ -24,6 +24,7 @@
 #include "list.h"
 
 #define O2G_MATCH_ANY 0xffffffffu /* source wildcard */
+#define O2G_MATCH_MIN_BINS 4	  /* one cache line of them */
 
 /* What an exact match touches comes first: it fits one cache line. */
 struct o2g_match_entry {
@@ -56,16 +57,16 @@ struct o2g_match {
 	struct o2g_list arrived; /* unexpected messages, oldest first */
 };
 
-/* @nbins is a power of two, at least 2. The table is cleared here. */
+/* @nbins is a power of two, O2G_MATCH_MIN_BINS at least; clears the table. */
 void o2g_match_init(struct o2g_match *m, struct o2g_match_bin *bins, u32 nbins,
 		    u64 seed);
 
-/* The smallest table with at most one key per bin; 0 when it is in use. */
+/* The smallest table with two bins per key; 0 when that large already. */
 u32 o2g_match_best_nbins(const struct o2g_match *m);
 /* 0, or the number of bins that would keep chains short. */
 static inline u32 o2g_match_wants(const struct o2g_match *m)
 {
-	return likely(m->nkeys / 2 <= m->nbins) ? 0 : o2g_match_best_nbins(m);
+	return likely(m->nkeys <= m->nbins) ? 0 : o2g_match_best_nbins(m);
 }
 /*
  * Move everything to a new table, which is cleared here; the old one is the

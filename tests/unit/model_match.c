@@ -71,7 +71,7 @@ static void start_round(struct world *w)
 	static const u32 srcs[] = { 1, 2, 8, 300 };
 	static const u32 tags[] = { 1, 3, 16, 200, 5000 };
 	static const u32 depths[] = { 0, 1, 8, 100, 1000, 4000 };
-	u32 nbins = 2u << below(8);
+	u32 nbins = O2G_MATCH_MIN_BINS << below(8);
 
 	memset(w, 0, sizeof(*w));
 	o2g_match_init(&w->m, new_bins(nbins), nbins, rnd());
@@ -214,9 +214,9 @@ static void op_rehash(struct world *w)
 	struct o2g_match_bin *old = w->m.bins;
 
 	if (nbins)
-		CHECK(nbins >= w->m.nkeys);
+		CHECK(nbins >= 2 * w->m.nkeys);
 	else
-		nbins = 2u << below(12);
+		nbins = O2G_MATCH_MIN_BINS << below(12);
 	CHECK(o2g_match_rehash(&w->m, new_bins(nbins), nbins) == old);
 	free(old);
 }
