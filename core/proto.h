@@ -50,7 +50,7 @@ enum o2g_req_flags {
 	O2G_REQF_CANCEL = 2,	 /* a cancel was asked for */
 	O2G_REQF_CANCELLED = 4,	 /* ... and worked */
 	O2G_REQF_TRUNCATED = 8,	 /* recv: message longer than the buffer */
-	O2G_REQF_ACKED = 16,	 /* send: FIN came before its body was sent */
+	O2G_REQF_GOT_CTS = 16,	 /* send: DATA is going out */
 };
 
 /* A packet a channel could not send at once; queued in the channel. */
@@ -90,7 +90,9 @@ struct o2g_unexp {
 	bool complete;	     /* EAGER: the body is all here */
 	u64 len, cookie, aux;
 	u64 charge;	     /* credit to give back */
+	bool extra;	     /* ... of the extra kind */
 	struct o2g_req *req; /* claimed by this receive while arriving */
+	int error;	     /* the peer died before it was complete */
 	struct o2g_seg body; /* engine's memory, len bytes */
 	struct o2g_list link; /* peer->arriving while incomplete */
 };
@@ -109,7 +111,8 @@ struct o2g_rx {
 	struct o2g_sink sink;
 	struct o2g_req *req;
 	struct o2g_unexp *unexp;
-	int nak; /* PUT: error to answer with */
+	struct o2g_seg put_seg; /* PUT: the registered memory */
+	int nak;		/* PUT: error to answer with */
 };
 
 struct o2g_peer {
@@ -121,12 +124,18 @@ struct o2g_peer {
 	bool raw;	  /* a registered socket: eager only, no credit */
 	bool no_get;	  /* reading its memory was refused */
 	bool can_get;	  /* its channel can read its memory */
-	bool no_mem;	  /* it lets us put/get directly: refused once */
 	u64 eager_max;	  /* largest eager body, from the channel */
+	/* credit, as sender and as receiver */
 	u32 credit;	  /* what we may still charge it */
+	u32 env_credit;	  /* ... for envelopes only */
 	u32 granted;	  /* what it may have outstanding here */
 	u32 used;	  /* charged by it and not given back */
+	u32 extra, extra_used; /* the same for envelopes beyond the budget; an
+				* extra grant is good for one use */
 	u32 owed;	  /* to be given back with the next packet */
+	u32 posted;	  /* receives posted here for it alone */
+	struct o2g_list stall_link; /* core->stalled_peers while is_stalled */
+	/* requests */
 	struct o2g_list stalled;  /* sends kept at home */
 	struct o2g_list waiting;  /* sends, puts that wait for an answer */
 	struct o2g_list incoming; /* receives, gets with DATA to come */
@@ -169,6 +178,9 @@ struct o2g_core_ops {
 	struct o2g_req *(*reply_alloc)(struct o2g_core *c, struct o2g_peer *p);
 	/* RTS: an address the peer can read this send at; false if it cannot. */
 	bool (*expose)(struct o2g_core *c, struct o2g_req *req, u64 *addr);
+	/* The peer said BYE. Soon, but not from inside this call, the engine
+	 * closes the connection and calls o2g_proto_peer_down(). */
+	void (*bye)(struct o2g_core *c, struct o2g_peer *p);
 };
 
 /* Counters; read by tools, never by the protocol. */
@@ -186,6 +198,8 @@ struct o2g_core {
 	u64 granted_total;
 	u32 budget_peer;  /* what one peer's grant may grow to */
 	u32 npeers_alive; /* peers initialised and not down */
+	u32 posted_any;	  /* receives posted for any source */
+	struct o2g_list stalled_peers;
 	u64 data_chunk;	  /* largest DATA body */
 	struct o2g_core_stats stats;
 };
@@ -214,7 +228,7 @@ void o2g_peer_init(struct o2g_core *c, struct o2g_peer *p, u32 rank);
 
 /* peer, tag, len, segs, id and flags are set. */
 void o2g_proto_send(struct o2g_core *c, struct o2g_req *req);
-/* match.{src,tag,ignore}, len, segs, id are set. */
+/* match.{src,tag,ignore}, len, segs, id are set; peer too, unless any source. */
 void o2g_proto_recv(struct o2g_core *c, struct o2g_req *req);
 /* A receive for a message taken by o2g_proto_mprobe. */
 void o2g_proto_mrecv(struct o2g_core *c, struct o2g_req *req,

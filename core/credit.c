@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/*
+ * Credit: what a sender may leave in a receiver's unexpected memory.
+ *
+ * At any moment, for one direction of one pair,
+ *
+ *	credit at the sender + charges and returns in flight + used + owed
+ *		= granted
+ *
+ * so the receiver never holds more than it granted. A grant starts at
+ * O2G_CREDIT_INIT and doubles each time a quarter of it has been consumed,
+ * up to a fair share of the budget: a peer that talks a lot gets room to keep
+ * the connection busy, one that does not costs next to nothing.
+ *
+ * Extra credit is for envelopes beyond the budget (see proto.h) and is used
+ * up, not given back.
+ */
+#include "proto_impl.h"
+
+/* --- sender --- */
+
+bool o2g_credit_take_envelope(struct o2g_peer *p, u8 *flags)
+{
+	if (p->credit >= O2G_COST) {
+		p->credit -= O2G_COST;
+		return true;
+	}
+	if (p->env_credit < O2G_COST)
+		return false;
+	p->env_credit -= O2G_COST;
+	*flags |= O2G_PKTF_ENVELOPE;
+	return true;
+}
+
+void o2g_credit_say_stalled(struct o2g_core *c, struct o2g_peer *p)
+{
+	struct o2g_hdr h = { .type = O2G_PKT_CREDIT,
+			     .flags = O2G_PKTF_STALLED };
+
+	if (p->said_stall)
+		return;
+	p->said_stall = true;
+	c->stats.stalls++;
+	xmit(c, p, &h, NULL, 0, 0);
+}
+
+/* The credit field of any packet. */
+enum o2g_proto_reason o2g_credit_rx(struct o2g_core *c, struct o2g_peer *p,
+				    const struct o2g_hdr *h)
+{
+	bool envelope = h->type == O2G_PKT_CREDIT &&
+			h->flags & O2G_PKTF_ENVELOPE;
+	u32 *to = envelope ? &p->env_credit : &p->credit;
+
+	if (h->credit > (u32)~0 - *to)
+		return O2G_PROTO_BAD_CREDIT;
+	*to += h->credit;
+	if (likely(o2g_list_empty(&p->stalled)))
+		return O2G_PROTO_OK;
+	o2g_send_stalled(c, p);
+	if (p->down || o2g_list_empty(&p->stalled))
+		return O2G_PROTO_OK;
+	p->said_stall = false;
+	o2g_credit_say_stalled(c, p);
+	return O2G_PROTO_OK;
+}
+
+/* --- receiver --- */
+
+bool o2g_credit_charge(struct o2g_peer *p, u64 cost, bool extra)
+{
+	u32 *used = extra ? &p->extra_used : &p->used;
+	u32 granted = extra ? p->extra : p->granted;
+
+	if (p->raw)
+		return true;
+	if (unlikely(cost > granted - *used))
+		return false;
+	*used += (u32)cost;
+	return true;
+}
+
+static void not_stalled(struct o2g_peer *p)
+{
+	p->is_stalled = false;
+	o2g_list_del(&p->stall_link);
+}
+
+static void send_credit(struct o2g_core *c, struct o2g_peer *p)
+{
+	struct o2g_hdr h = { .type = O2G_PKT_CREDIT };
+
+	not_stalled(p);
+	c->stats.credits_sent++;
+	xmit(c, p, &h, NULL, 0, 0);
+}
+
+/* Double the grant if the peer's fair share and the total allow. */
+static bool grow(struct o2g_core *c, struct o2g_peer *p)
+{
+	u64 share = c->budget_total / (c->npeers_alive ? c->npeers_alive : 1);
+	u64 limit = min_u64(c->budget_peer, share);
+	u64 more;
+
+	if (p->granted >= limit)
+		return false;
+	more = min_u64(p->granted, limit - p->granted);
+	if (c->granted_total + more > c->budget_total)
+		return false;
+	c->granted_total += more;
+	p->granted += (u32)more;
+	p->owed += (u32)more;
+	return true;
+}
+
+void o2g_credit_return(struct o2g_core *c, struct o2g_peer *p, u64 cost,
+		       bool extra)
+{
+	if (p->raw || p->down)
+		return;
+	if (unlikely(extra)) {
+		p->extra_used -= (u32)cost;
+		p->extra -= (u32)cost;
+		return;
+	}
+	p->used -= (u32)cost;
+	p->owed += (u32)cost;
+	if (likely(p->owed < p->granted / 4 && !p->is_stalled))
+		return;
+	grow(c, p);
+	send_credit(c, p);
+}
+
+/* Let a stalled peer send envelopes beyond the budget. */
+static void grant_extra(struct o2g_core *c, struct o2g_peer *p)
+{
+	struct o2g_hdr h = { .type = O2G_PKT_CREDIT,
+			     .flags = O2G_PKTF_ENVELOPE };
+	u32 owed = p->owed;
+
+	not_stalled(p);
+	if (p->extra > (u32)~0 - O2G_CREDIT_EXTRA)
+		return;
+	p->extra += O2G_CREDIT_EXTRA;
+	p->owed = O2G_CREDIT_EXTRA;
+	c->stats.extra_grants++;
+	xmit(c, p, &h, NULL, 0, 0);
+	p->owed = owed;
+}
+
+static void help(struct o2g_core *c, struct o2g_peer *p, bool wanted)
+{
+	if (!p->is_stalled || p->down)
+		return;
+	if (grow(c, p) || p->owed)
+		send_credit(c, p);
+	else if (wanted)
+		grant_extra(c, p);
+}
+
+void o2g_credit_rx_stalled(struct o2g_core *c, struct o2g_peer *p)
+{
+	if (!p->is_stalled) {
+		p->is_stalled = true;
+		o2g_list_add_tail(&p->stall_link, &c->stalled_peers);
+	}
+	help(c, p, p->posted || c->posted_any);
+}
+
+void o2g_credit_wanted(struct o2g_core *c, struct o2g_peer *p)
+{
+	struct o2g_list *l, *tmp;
+
+	if (p) {
+		help(c, p, true);
+		return;
+	}
+	o2g_list_for_each_safe(l, tmp, &c->stalled_peers)
+		help(c, container_of(l, struct o2g_peer, stall_link), true);
+}

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/*
+ * The protocols' front: set-up, the packet dispatcher, cancelling and the death
+ * of a peer. The stories are in send.c, recv.c, rma.c and credit.c.
+ */
+#include "proto_impl.h"
+
+static const char *const reason_names[O2G_PROTO_REASONS] = {
+	[O2G_PROTO_OK] = "ok",
+	[O2G_PROTO_WRONG_ENDPOINT] = "wrong endpoint",
+	[O2G_PROTO_TOO_LONG] = "message beyond its credit",
+	[O2G_PROTO_NO_REQUEST] = "unknown request",
+	[O2G_PROTO_BAD_STATE] = "packet out of turn",
+	[O2G_PROTO_BAD_RANGE] = "data outside its buffer",
+	[O2G_PROTO_BAD_CREDIT] = "impossible credit",
+	[O2G_PROTO_NO_MEMORY] = "out of memory",
+	[O2G_PROTO_AFTER_BYE] = "packet after goodbye",
+};
+
+const char *o2g_proto_reason_name(enum o2g_proto_reason r)
+{
+	return (u32)r < O2G_PROTO_REASONS ? reason_names[r] : "unknown";
+}
+
+void o2g_core_init(struct o2g_core *c, const struct o2g_core_ops *ops, u32 rank,
+		   struct o2g_match_bin *bins, u32 nbins, u64 seed)
+{
+	memset(c, 0, sizeof(*c));
+	c->ops = ops;
+	c->rank = rank;
+	c->budget_total = 64u << 20;
+	c->budget_peer = 4u << 20;
+	c->data_chunk = 1u << 20;
+	o2g_list_init(&c->stalled_peers);
+	o2g_match_init(&c->match, bins, nbins, seed);
+}
+
+void o2g_peer_init(struct o2g_core *c, struct o2g_peer *p, u32 rank)
+{
+	memset(p, 0, sizeof(*p));
+	p->rank = rank;
+	p->credit = O2G_CREDIT_INIT;
+	p->granted = O2G_CREDIT_INIT;
+	c->granted_total += O2G_CREDIT_INIT;
+	c->npeers_alive++;
+	o2g_list_init(&p->stall_link);
+	o2g_list_init(&p->stalled);
+	o2g_list_init(&p->waiting);
+	o2g_list_init(&p->incoming);
+	o2g_list_init(&p->arriving);
+}
+
+void o2g_sink_advance(struct o2g_sink *s, u64 n)
+{
+	s->off += n;
+	s->room -= min_u64(n, s->room);
+}
+
+static enum o2g_proto_reason dispatch(struct o2g_core *c, struct o2g_peer *p,
+				      struct o2g_rx *rx)
+{
+	const struct o2g_hdr *h = &rx->hdr;
+
+	switch (h->type) {
+	case O2G_PKT_RTS:
+		return o2g_recv_rx_rts(c, p, h);
+	case O2G_PKT_DATA:
+		return o2g_recv_rx_data(c, p, rx);
+	case O2G_PKT_CTS:
+		return o2g_send_rx_cts(c, p, h);
+	case O2G_PKT_FIN:
+		return o2g_send_rx_fin(c, p, h);
+	case O2G_PKT_CREDIT:
+		if (h->flags & O2G_PKTF_STALLED)
+			o2g_credit_rx_stalled(c, p);
+		return O2G_PROTO_OK;
+	case O2G_PKT_PUT:
+		return o2g_rma_rx_put(c, p, rx);
+	case O2G_PKT_GET:
+		return o2g_rma_rx_get(c, p, h);
+	case O2G_PKT_NAK:
+		return o2g_rma_rx_nak(c, p, h);
+	case O2G_PKT_CANCEL:
+		o2g_recv_rx_cancel(c, p, h);
+		return O2G_PROTO_OK;
+	case O2G_PKT_CANCEL_ACK:
+		return o2g_send_rx_cancel_ack(c, p, h);
+	case O2G_PKT_BYE:
+		p->said_bye = true;
+		if (c->ops->bye)
+			c->ops->bye(c, p);
+		return O2G_PROTO_OK;
+	default:
+		return O2G_PROTO_BAD_STATE;
+	}
+}
+
+enum o2g_proto_reason o2g_proto_rx_begin(struct o2g_core *c,
+					 struct o2g_peer *p,
+					 const struct o2g_hdr *h,
+					 struct o2g_rx *rx)
+{
+	enum o2g_proto_reason r;
+
+	rx->hdr = *h;
+	rx->req = NULL;
+	rx->unexp = NULL;
+	rx->sink.room = 0;
+	r = O2G_PROTO_WRONG_ENDPOINT;
+	if (unlikely(h->src != p->rank || h->dst != c->rank))
+		goto bad;
+	r = O2G_PROTO_AFTER_BYE;
+	if (unlikely(p->said_bye))
+		goto bad;
+	if (h->credit) {
+		r = o2g_credit_rx(c, p, h);
+		if (r)
+			goto bad;
+	}
+	if (likely(h->type == O2G_PKT_EAGER))
+		r = o2g_recv_rx_eager(c, p, rx);
+	else
+		r = dispatch(c, p, rx);
+	if (likely(r == O2G_PROTO_OK))
+		return r;
+bad:
+	c->stats.bad_packets++;
+	return r;
+}
+
+enum o2g_proto_reason o2g_proto_rx_end(struct o2g_core *c, struct o2g_peer *p,
+				       struct o2g_rx *rx)
+{
+	switch (rx->hdr.type) {
+	case O2G_PKT_EAGER:
+		o2g_recv_rx_eager_end(c, p, rx);
+		break;
+	case O2G_PKT_DATA:
+		o2g_recv_rx_data_end(c, rx);
+		break;
+	case O2G_PKT_PUT:
+		o2g_rma_rx_put_end(c, p, rx);
+		break;
+	}
+	return O2G_PROTO_OK;
+}
+
+static int cancel_send(struct o2g_core *c, struct o2g_req *req)
+{
+	if (req->state == O2G_ST_STALLED) {
+		req->flags |= O2G_REQF_CANCELLED;
+		finish(c, req, -O2G_ERR_CANCELLED);
+		return 0;
+	}
+	if (req->state != O2G_ST_WAIT || req->flags & O2G_REQF_GOT_CTS)
+		return -EBUSY;
+	if (!(req->flags & O2G_REQF_CANCEL)) {
+		req->flags |= O2G_REQF_CANCEL;
+		xmit_answer(c, req->peer, O2G_PKT_CANCEL, req->id, 0, 0);
+	}
+	return -EINPROGRESS;
+}
+
+int o2g_proto_cancel(struct o2g_core *c, struct o2g_req *req)
+{
+	if (req->kind == O2G_REQ_SEND)
+		return cancel_send(c, req);
+	if (req->kind != O2G_REQ_RECV || req->state != O2G_ST_POSTED)
+		return -EBUSY;
+	o2g_recv_unpost(c, req);
+	req->flags |= O2G_REQF_CANCELLED;
+	finish(c, req, -O2G_ERR_CANCELLED);
+	return 0;
+}
+
+void o2g_proto_bye(struct o2g_core *c, struct o2g_peer *p)
+{
+	struct o2g_hdr h = { .type = O2G_PKT_BYE };
+
+	if (!p->down && !p->raw)
+		xmit(c, p, &h, NULL, 0, 0);
+}
+
+/* --- the death of a peer --- */
+
+struct reaper {
+	struct o2g_core *core;
+	struct o2g_peer *peer;
+	struct o2g_list reqs; /* to complete once nothing is being walked */
+	struct o2g_list msgs;
+};
+
+static void reap_posted(struct o2g_match_entry *e, void *arg)
+{
+	struct reaper *r = arg;
+	struct o2g_req *req = req_of(e);
+
+	if (req->match.src == O2G_MATCH_ANY ? r->peer->said_bye :
+					      req->match.src != r->peer->rank)
+		return;
+	o2g_recv_unpost(r->core, req);
+	o2g_list_add_tail(&req->link, &r->reqs);
+}
+
+static void reap_unexpected(struct o2g_match_entry *e, void *arg)
+{
+	struct reaper *r = arg;
+	struct o2g_unexp *u = unexp_of(e);
+
+	if (u->peer != r->peer || (u->type == O2G_PKT_EAGER && u->complete))
+		return;
+	o2g_match_remove(&r->core->match, e);
+	o2g_list_del(&u->link);
+	o2g_list_add_tail(&u->link, &r->msgs);
+}
+
+/* Messages that were arriving and are claimed, or taken by a matched probe. */
+static void reap_arriving(struct reaper *r)
+{
+	while (!o2g_list_empty(&r->peer->arriving)) {
+		struct o2g_unexp *u = o2g_list_first(&r->peer->arriving,
+						     struct o2g_unexp, link);
+
+		o2g_list_del(&u->link);
+		if (!u->req) {
+			u->error = -O2G_ERR_PEER;
+			continue;
+		}
+		o2g_list_add_tail(&u->req->link, &r->reqs);
+		o2g_list_add_tail(&u->link, &r->msgs);
+	}
+}
+
+static void splice(struct o2g_list *from, struct o2g_list *to)
+{
+	while (!o2g_list_empty(from)) {
+		struct o2g_list *l = from->next;
+
+		o2g_list_del(l);
+		o2g_list_add_tail(l, to);
+	}
+}
+
+void o2g_proto_peer_down(struct o2g_core *c, struct o2g_peer *p, int err)
+{
+	struct reaper r = { .core = c, .peer = p };
+
+	if (p->down)
+		return;
+	p->down = true;
+	p->is_stalled = false;
+	o2g_list_del(&p->stall_link);
+	c->npeers_alive--;
+	c->granted_total -= p->granted;
+	o2g_list_init(&r.reqs);
+	o2g_list_init(&r.msgs);
+	o2g_match_each_posted(&c->match, reap_posted, &r);
+	o2g_match_each_unexpected(&c->match, reap_unexpected, &r);
+	reap_arriving(&r);
+	splice(&p->stalled, &r.reqs);
+	splice(&p->waiting, &r.reqs);
+	splice(&p->incoming, &r.reqs);
+	while (!o2g_list_empty(&r.msgs))
+		o2g_recv_drop_unexpected(c, o2g_list_first(&r.msgs,
+							   struct o2g_unexp,
+							   link));
+	while (!o2g_list_empty(&r.reqs))
+		finish(c, o2g_list_first(&r.reqs, struct o2g_req, link), err);
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/* What the protocol files share among themselves; nobody else includes it. */
+#ifndef O2G_PROTO_IMPL_H
+#define O2G_PROTO_IMPL_H
+
+#include "proto.h"
+
+static inline struct o2g_req *req_of(struct o2g_match_entry *e)
+{
+	return container_of(e, struct o2g_req, match);
+}
+
+static inline struct o2g_unexp *unexp_of(struct o2g_match_entry *e)
+{
+	return container_of(e, struct o2g_unexp, match);
+}
+
+static inline u64 min_u64(u64 a, u64 b)
+{
+	return a < b ? a : b;
+}
+
+/* Fill in the ends and the credit we owe, and hand the packet down. */
+static inline int xmit(struct o2g_core *c, struct o2g_peer *p,
+		       struct o2g_hdr *h, struct o2g_req *req, u64 off, u64 len)
+{
+	h->src = c->rank;
+	h->dst = p->rank;
+	h->credit = p->owed;
+	p->owed = 0;
+	return c->ops->xmit(c, p, h, req, off, len);
+}
+
+/* A packet without a body that answers @cookie. */
+static inline int xmit_answer(struct o2g_core *c, struct o2g_peer *p,
+			      enum o2g_pkt type, u64 cookie, u64 length,
+			      u64 aux)
+{
+	struct o2g_hdr h = {
+		.type = type, .cookie = cookie, .length = length, .aux = aux
+	};
+
+	if (p->down)
+		return -O2G_ERR_PEER;
+	return xmit(c, p, &h, NULL, 0, 0);
+}
+
+/* The request leaves whatever list it is in and is handed to its owner. */
+static inline void finish(struct o2g_core *c, struct o2g_req *req, int status)
+{
+	o2g_list_del(&req->link);
+	req->state = O2G_ST_DONE;
+	req->status = status;
+	c->ops->complete(c, req);
+}
+
+static inline int recv_status(const struct o2g_req *req)
+{
+	return req->msg_len > req->len ? -O2G_ERR_TRUNCATED : 0;
+}
+
+/* credit.c: sender's side */
+static inline bool o2g_credit_take(struct o2g_peer *p, u64 cost)
+{
+	if (unlikely(p->credit < cost + O2G_CREDIT_RESERVE))
+		return false;
+	p->credit -= (u32)cost;
+	return true;
+}
+/* For an RTS; sets its ENVELOPE flag when it is paid with extra credit. */
+bool o2g_credit_take_envelope(struct o2g_peer *p, u8 *flags);
+enum o2g_proto_reason o2g_credit_rx(struct o2g_core *c, struct o2g_peer *p,
+				    const struct o2g_hdr *h);
+void o2g_credit_say_stalled(struct o2g_core *c, struct o2g_peer *p);
+/* credit.c: receiver's side */
+bool o2g_credit_charge(struct o2g_peer *p, u64 cost, bool extra);
+void o2g_credit_return(struct o2g_core *c, struct o2g_peer *p, u64 cost,
+		       bool extra);
+void o2g_credit_rx_stalled(struct o2g_core *c, struct o2g_peer *p);
+/* Somebody here waits for a message of @p (NULL: of anybody). */
+void o2g_credit_wanted(struct o2g_core *c, struct o2g_peer *p);
+
+/* send.c */
+void o2g_send_stalled(struct o2g_core *c, struct o2g_peer *p);
+void o2g_send_data(struct o2g_core *c, struct o2g_req *req);
+enum o2g_proto_reason o2g_send_rx_cts(struct o2g_core *c, struct o2g_peer *p,
+				      const struct o2g_hdr *h);
+enum o2g_proto_reason o2g_send_rx_fin(struct o2g_core *c, struct o2g_peer *p,
+				      const struct o2g_hdr *h);
+enum o2g_proto_reason o2g_send_rx_cancel_ack(struct o2g_core *c,
+					     struct o2g_peer *p,
+					     const struct o2g_hdr *h);
+
+/* recv.c */
+enum o2g_proto_reason o2g_recv_rx_eager(struct o2g_core *c, struct o2g_peer *p,
+					struct o2g_rx *rx);
+void o2g_recv_rx_eager_end(struct o2g_core *c, struct o2g_peer *p,
+			   struct o2g_rx *rx);
+enum o2g_proto_reason o2g_recv_rx_rts(struct o2g_core *c, struct o2g_peer *p,
+				      const struct o2g_hdr *h);
+enum o2g_proto_reason o2g_recv_rx_data(struct o2g_core *c, struct o2g_peer *p,
+				       struct o2g_rx *rx);
+void o2g_recv_rx_data_end(struct o2g_core *c, struct o2g_rx *rx);
+void o2g_recv_rx_cancel(struct o2g_core *c, struct o2g_peer *p,
+			const struct o2g_hdr *h);
+void o2g_recv_unpost(struct o2g_core *c, struct o2g_req *req);
+void o2g_recv_drop_unexpected(struct o2g_core *c, struct o2g_unexp *u);
+
+/* rma.c */
+enum o2g_proto_reason o2g_rma_rx_put(struct o2g_core *c, struct o2g_peer *p,
+				     struct o2g_rx *rx);
+void o2g_rma_rx_put_end(struct o2g_core *c, struct o2g_peer *p,
+			struct o2g_rx *rx);
+enum o2g_proto_reason o2g_rma_rx_get(struct o2g_core *c, struct o2g_peer *p,
+				     const struct o2g_hdr *h);
+enum o2g_proto_reason o2g_rma_rx_answer(struct o2g_core *c, struct o2g_req *req,
+					const struct o2g_hdr *h, int status);
+enum o2g_proto_reason o2g_rma_rx_nak(struct o2g_core *c, struct o2g_peer *p,
+				     const struct o2g_hdr *h);
+void o2g_rma_push(struct o2g_core *c, struct o2g_req *req);
+
+#endif

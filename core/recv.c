@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/*
+ * The receiving side of messages.
+ *
+ * A message is matched when its header is here, whether or not its body is: a
+ * posted receive gets the body straight into its buffer; without one the body
+ * goes to unexpected memory, from where a later receive copies it, at once or
+ * when the last byte is in. An RTS is answered when matched: with a read of the
+ * sender's memory and FIN, or with CTS, after which DATA comes.
+ */
+#include "proto_impl.h"
+
+static inline void sink_to_req(struct o2g_sink *s, const struct o2g_req *req,
+			       u64 off, u64 room)
+{
+	s->segs = req->segs;
+	s->nsegs = req->nsegs;
+	s->off = off;
+	s->room = room;
+}
+
+static inline void matched(struct o2g_req *req, struct o2g_peer *p, u64 tag,
+			   u64 msg_len)
+{
+	req->peer = p;
+	req->tag = tag;
+	req->msg_len = msg_len;
+	req->got = 0;
+}
+
+static inline void count_posted(struct o2g_core *c, struct o2g_req *req, int n)
+{
+	if (req->match.src == O2G_MATCH_ANY)
+		c->posted_any += n;
+	else if (req->peer)
+		req->peer->posted += n;
+}
+
+/* --- rendezvous --- */
+
+/* Read it out of the sender's memory; false when that is not possible. */
+static bool try_get(struct o2g_core *c, struct o2g_req *req,
+		    const struct o2g_hdr *rts, u64 want, int *status)
+{
+	struct o2g_peer *p = req->peer;
+	int ret;
+
+	if (!(rts->flags & O2G_PKTF_GETTABLE) || !p->can_get || p->no_get ||
+	    !c->ops->get)
+		return false;
+	ret = c->ops->get(c, p, rts->aux, req->segs, req->nsegs, want);
+	if (ret == -EOPNOTSUPP || ret == -EPERM) {
+		p->no_get = true;
+		return false;
+	}
+	c->stats.gets++;
+	*status = ret;
+	return true;
+}
+
+/* A receive and an RTS have met. */
+static void answer_rts(struct o2g_core *c, struct o2g_req *req,
+		       const struct o2g_hdr *rts)
+{
+	struct o2g_peer *p = req->peer;
+	u64 want = min_u64(req->len, rts->length);
+	int status = 0;
+
+	if (want == 0 || try_get(c, req, rts, want, &status)) {
+		req->got = want;
+		xmit_answer(c, p, O2G_PKT_FIN, rts->cookie, 0, 0);
+		finish(c, req, status ? status : recv_status(req));
+		return;
+	}
+	req->state = O2G_ST_DATA;
+	o2g_list_add_tail(&req->link, &p->incoming);
+	xmit_answer(c, p, O2G_PKT_CTS, rts->cookie, want, req->id);
+}
+
+/* --- a receive meets an unexpected message --- */
+
+static void deliver_unexp(struct o2g_core *c, struct o2g_req *req,
+			  struct o2g_unexp *u)
+{
+	struct o2g_peer *p = u->peer;
+	u64 n = min_u64(u->len, req->len);
+	struct o2g_sink to;
+
+	if (n) {
+		sink_to_req(&to, req, 0, n);
+		c->ops->copy(c, &to, &u->body, n);
+	}
+	req->got = n;
+	if (u->flags & O2G_PKTF_SYNC)
+		xmit_answer(c, p, O2G_PKT_FIN, u->cookie, 0, 0);
+	o2g_recv_drop_unexpected(c, u);
+	finish(c, req, recv_status(req));
+}
+
+static void claim(struct o2g_core *c, struct o2g_req *req, struct o2g_unexp *u)
+{
+	matched(req, u->peer, u->match.tag, u->len);
+	if (unlikely(u->error)) {
+		int error = u->error;
+
+		o2g_recv_drop_unexpected(c, u);
+		finish(c, req, error);
+	} else if (u->type == O2G_PKT_RTS) {
+		struct o2g_hdr rts = { .flags = u->flags, .length = u->len,
+				       .cookie = u->cookie, .aux = u->aux };
+
+		o2g_recv_drop_unexpected(c, u);
+		answer_rts(c, req, &rts);
+	} else if (u->complete) {
+		deliver_unexp(c, req, u);
+	} else {
+		req->state = O2G_ST_CLAIMED;
+		u->req = req;
+	}
+}
+
+/* Give its memory and its credit back; it is in no matching queue. */
+void o2g_recv_drop_unexpected(struct o2g_core *c, struct o2g_unexp *u)
+{
+	struct o2g_peer *p = u->peer;
+	u64 charge = u->charge;
+	bool extra = u->extra;
+
+	o2g_list_del(&u->link);
+	c->ops->unexp_free(c, u);
+	o2g_credit_return(c, p, charge, extra);
+}
+
+void o2g_proto_recv(struct o2g_core *c, struct o2g_req *req)
+{
+	struct o2g_match_entry *e;
+
+	o2g_list_init(&req->link);
+	e = o2g_match_post(&c->match, &req->match);
+	if (e) {
+		claim(c, req, unexp_of(e));
+		return;
+	}
+	req->state = O2G_ST_POSTED;
+	count_posted(c, req, 1);
+	if (unlikely(req->peer && req->peer->down)) {
+		o2g_recv_unpost(c, req);
+		finish(c, req, -O2G_ERR_PEER);
+	} else if (unlikely(!o2g_list_empty(&c->stalled_peers))) {
+		o2g_credit_wanted(c, req->peer);
+	}
+}
+
+void o2g_proto_mrecv(struct o2g_core *c, struct o2g_req *req,
+		     struct o2g_unexp *u)
+{
+	o2g_list_init(&req->link);
+	if (u->type == O2G_PKT_RTS && u->peer->down)
+		u->error = -O2G_ERR_PEER;
+	claim(c, req, u);
+}
+
+void o2g_recv_unpost(struct o2g_core *c, struct o2g_req *req)
+{
+	o2g_match_remove(&c->match, &req->match);
+	count_posted(c, req, -1);
+}
+
+struct o2g_unexp *o2g_proto_probe(struct o2g_core *c, u32 src, u64 tag,
+				  u64 ignore)
+{
+	struct o2g_match_entry *e = o2g_match_peek(&c->match, src, tag, ignore);
+	struct o2g_list *l, *tmp;
+
+	if (e)
+		return unexp_of(e);
+	o2g_list_for_each_safe(l, tmp, &c->stalled_peers) {
+		struct o2g_peer *p = container_of(l, struct o2g_peer,
+						  stall_link);
+
+		if (src == O2G_MATCH_ANY || src == p->rank)
+			o2g_credit_wanted(c, p);
+	}
+	return NULL;
+}
+
+struct o2g_unexp *o2g_proto_mprobe(struct o2g_core *c, u32 src, u64 tag,
+				   u64 ignore)
+{
+	struct o2g_unexp *u = o2g_proto_probe(c, src, tag, ignore);
+
+	if (u)
+		o2g_match_remove(&c->match, &u->match);
+	return u;
+}
+
+/* --- packets --- */
+
+static struct o2g_unexp *add_unexpected(struct o2g_core *c, struct o2g_peer *p,
+					const struct o2g_hdr *h, u64 body)
+{
+	struct o2g_unexp *u = c->ops->unexp_alloc(c, p, body);
+
+	if (!u)
+		return NULL;
+	u->peer = p;
+	u->type = h->type;
+	u->flags = h->flags;
+	u->complete = body == 0;
+	u->len = h->length;
+	u->cookie = h->cookie;
+	u->aux = h->aux;
+	u->charge = body + O2G_COST;
+	u->extra = h->type == O2G_PKT_RTS && h->flags & O2G_PKTF_ENVELOPE;
+	u->req = NULL;
+	u->error = 0;
+	u->match.src = p->rank;
+	u->match.tag = h->tag;
+	o2g_list_init(&u->link);
+	o2g_match_add_unexpected(&c->match, &u->match);
+	c->stats.unexpected++;
+	return u;
+}
+
+enum o2g_proto_reason o2g_recv_rx_eager(struct o2g_core *c, struct o2g_peer *p,
+					struct o2g_rx *rx)
+{
+	const struct o2g_hdr *h = &rx->hdr;
+	struct o2g_match_entry *e;
+	struct o2g_unexp *u;
+
+	if (unlikely(!o2g_credit_charge(p, h->length + O2G_COST, false)))
+		return O2G_PROTO_TOO_LONG;
+	e = o2g_match_arrive(&c->match, p->rank, h->tag);
+	if (likely(e)) {
+		struct o2g_req *req = req_of(e);
+
+		count_posted(c, req, -1);
+		matched(req, p, h->tag, h->length);
+		req->state = O2G_ST_CLAIMED;
+		o2g_list_add_tail(&req->link, &p->incoming);
+		sink_to_req(&rx->sink, req, 0, min_u64(h->length, req->len));
+		rx->req = req;
+		return O2G_PROTO_OK;
+	}
+	u = add_unexpected(c, p, h, h->length);
+	if (!u)
+		return O2G_PROTO_NO_MEMORY;
+	if (!u->complete)
+		o2g_list_add_tail(&u->link, &p->arriving);
+	rx->unexp = u;
+	rx->sink.segs = &u->body;
+	rx->sink.nsegs = 1;
+	rx->sink.off = 0;
+	rx->sink.room = h->length;
+	if (c->ops->arrived)
+		c->ops->arrived(c, u);
+	return O2G_PROTO_OK;
+}
+
+void o2g_recv_rx_eager_end(struct o2g_core *c, struct o2g_peer *p,
+			   struct o2g_rx *rx)
+{
+	struct o2g_unexp *u = rx->unexp;
+	struct o2g_req *req = rx->req;
+
+	if (unlikely(u)) {
+		/* Without a body it was complete at once and may be gone. */
+		if (rx->hdr.length == 0)
+			return;
+		u->complete = true;
+		o2g_list_del(&u->link);
+		if (u->req)
+			deliver_unexp(c, u->req, u);
+		return;
+	}
+	req->got = min_u64(req->len, req->msg_len);
+	if (unlikely(rx->hdr.flags & O2G_PKTF_SYNC))
+		xmit_answer(c, p, O2G_PKT_FIN, rx->hdr.cookie, 0, 0);
+	o2g_credit_return(c, p, rx->hdr.length + O2G_COST, false);
+	finish(c, req, recv_status(req));
+}
+
+enum o2g_proto_reason o2g_recv_rx_rts(struct o2g_core *c, struct o2g_peer *p,
+				      const struct o2g_hdr *h)
+{
+	bool extra = h->flags & O2G_PKTF_ENVELOPE;
+	struct o2g_match_entry *e;
+	struct o2g_unexp *u;
+
+	if (p->raw)
+		return O2G_PROTO_BAD_STATE;
+	if (!o2g_credit_charge(p, O2G_COST, extra))
+		return O2G_PROTO_TOO_LONG;
+	c->stats.rts_recv++;
+	e = o2g_match_arrive(&c->match, p->rank, h->tag);
+	if (e) {
+		struct o2g_req *req = req_of(e);
+
+		count_posted(c, req, -1);
+		matched(req, p, h->tag, h->length);
+		answer_rts(c, req, h);
+		o2g_credit_return(c, p, O2G_COST, extra);
+		return O2G_PROTO_OK;
+	}
+	u = add_unexpected(c, p, h, 0);
+	if (!u)
+		return O2G_PROTO_NO_MEMORY;
+	if (c->ops->arrived)
+		c->ops->arrived(c, u);
+	return O2G_PROTO_OK;
+}
+
+enum o2g_proto_reason o2g_recv_rx_data(struct o2g_core *c, struct o2g_peer *p,
+				       struct o2g_rx *rx)
+{
+	const struct o2g_hdr *h = &rx->hdr;
+	struct o2g_req *req = c->ops->find(c, h->cookie);
+	u64 want;
+
+	if (!req || req->peer != p)
+		return O2G_PROTO_NO_REQUEST;
+	if (req->state != O2G_ST_DATA)
+		return O2G_PROTO_BAD_STATE;
+	want = req->kind == O2G_REQ_RECV ? min_u64(req->len, req->msg_len) :
+					   req->len;
+	if (h->aux != req->got || h->length > want - req->got ||
+	    h->length == 0)
+		return O2G_PROTO_BAD_RANGE;
+	sink_to_req(&rx->sink, req, req->got, h->length);
+	rx->req = req;
+	c->stats.data_recv++;
+	return O2G_PROTO_OK;
+}
+
+void o2g_recv_rx_data_end(struct o2g_core *c, struct o2g_rx *rx)
+{
+	struct o2g_req *req = rx->req;
+
+	req->got += rx->hdr.length;
+	if (req->kind == O2G_REQ_GET) {
+		if (req->got == req->len)
+			finish(c, req, 0);
+	} else if (req->got == min_u64(req->len, req->msg_len)) {
+		finish(c, req, recv_status(req));
+	}
+}
+
+/* --- cancelling a send: forget its envelope if nobody has matched it --- */
+
+struct cancel_search {
+	struct o2g_peer *peer;
+	u64 cookie;
+	struct o2g_unexp *found;
+};
+
+static void cancel_look(struct o2g_match_entry *e, void *arg)
+{
+	struct cancel_search *s = arg;
+	struct o2g_unexp *u = unexp_of(e);
+
+	if (u->peer == s->peer && u->cookie == s->cookie &&
+	    (u->type == O2G_PKT_RTS ||
+	     (u->flags & O2G_PKTF_SYNC && u->complete)))
+		s->found = u;
+}
+
+void o2g_recv_rx_cancel(struct o2g_core *c, struct o2g_peer *p,
+			const struct o2g_hdr *h)
+{
+	struct cancel_search s = { .peer = p, .cookie = h->cookie };
+
+	o2g_match_each_unexpected(&c->match, cancel_look, &s);
+	if (s.found) {
+		o2g_match_remove(&c->match, &s.found->match);
+		o2g_recv_drop_unexpected(c, s.found);
+	}
+	xmit_answer(c, p, O2G_PKT_CANCEL_ACK, h->cookie, 0, s.found != NULL);
+}

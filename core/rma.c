@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/*
+ * Put and get by packets, for memory that cannot be reached directly.
+ *
+ * A put goes out in pieces, each answered with FIN or NAK; it is complete when
+ * every piece that was sent has been answered. For a put, msg_len counts the
+ * bytes sent and got those answered. A get is one request answered with DATA
+ * (sent by a REPLY request at the target) or NAK.
+ */
+#include "proto_impl.h"
+
+/* Send further pieces until the channel holds one. */
+void o2g_rma_push(struct o2g_core *c, struct o2g_req *req)
+{
+	while (!req->status && req->msg_len < req->len) {
+		u64 n = min_u64(req->len - req->msg_len, c->data_chunk);
+		u64 off = req->msg_len;
+		struct o2g_hdr h = { .type = O2G_PKT_PUT, .tag = req->key,
+				     .length = n, .cookie = req->id,
+				     .aux = req->offset + off };
+		int ret;
+
+		req->msg_len += n;
+		ret = xmit(c, req->peer, &h, req, off, n);
+		if (ret > 0)
+			req->state = O2G_ST_XMIT;
+		if (ret)
+			return;
+	}
+	if (req->got == req->msg_len)
+		finish(c, req, req->status);
+}
+
+void o2g_proto_put(struct o2g_core *c, struct o2g_req *req)
+{
+	o2g_list_init(&req->link);
+	req->status = 0;
+	req->got = 0;
+	req->msg_len = 0;
+	if (req->peer->down) {
+		finish(c, req, -O2G_ERR_PEER);
+		return;
+	}
+	req->state = O2G_ST_WAIT;
+	o2g_list_add_tail(&req->link, &req->peer->waiting);
+	o2g_rma_push(c, req);
+}
+
+void o2g_proto_get(struct o2g_core *c, struct o2g_req *req)
+{
+	struct o2g_hdr h = { .type = O2G_PKT_GET, .tag = req->key,
+			     .length = req->len, .cookie = req->id,
+			     .aux = req->offset };
+
+	o2g_list_init(&req->link);
+	req->got = 0;
+	if (req->peer->down || req->len == 0) {
+		finish(c, req, req->peer->down ? -O2G_ERR_PEER : 0);
+		return;
+	}
+	req->state = O2G_ST_DATA;
+	o2g_list_add_tail(&req->link, &req->peer->incoming);
+	xmit(c, req->peer, &h, NULL, 0, 0);
+}
+
+enum o2g_proto_reason o2g_rma_rx_put(struct o2g_core *c, struct o2g_peer *p,
+				     struct o2g_rx *rx)
+{
+	const struct o2g_hdr *h = &rx->hdr;
+
+	if (p->raw)
+		return O2G_PROTO_BAD_STATE;
+	rx->nak = c->ops->mem(c, p, h->tag, h->aux, h->length, true,
+			      &rx->put_seg);
+	if (rx->nak)
+		return O2G_PROTO_OK; /* the body is dropped: no room in sink */
+	rx->sink.segs = &rx->put_seg;
+	rx->sink.nsegs = 1;
+	rx->sink.off = 0;
+	rx->sink.room = h->length;
+	return O2G_PROTO_OK;
+}
+
+void o2g_rma_rx_put_end(struct o2g_core *c, struct o2g_peer *p,
+			struct o2g_rx *rx)
+{
+	xmit_answer(c, p, rx->nak ? O2G_PKT_NAK : O2G_PKT_FIN, rx->hdr.cookie,
+		    rx->hdr.length, (u64)-rx->nak);
+}
+
+enum o2g_proto_reason o2g_rma_rx_get(struct o2g_core *c, struct o2g_peer *p,
+				     const struct o2g_hdr *h)
+{
+	struct o2g_seg seg;
+	struct o2g_req *req;
+	int err;
+
+	if (p->raw || h->length == 0)
+		return O2G_PROTO_BAD_STATE;
+	err = c->ops->mem(c, p, h->tag, h->aux, h->length, false, &seg);
+	if (err) {
+		xmit_answer(c, p, O2G_PKT_NAK, h->cookie, h->length,
+			    (u64)-err);
+		return O2G_PROTO_OK;
+	}
+	req = c->ops->reply_alloc(c, p);
+	if (!req)
+		return O2G_PROTO_NO_MEMORY;
+	req->kind = O2G_REQ_REPLY;
+	req->flags = 0;
+	req->peer = p;
+	req->seg0 = seg;
+	req->segs = &req->seg0;
+	req->nsegs = 1;
+	req->len = h->length;
+	req->msg_len = h->length;
+	req->got = 0;
+	req->remote = h->cookie;
+	o2g_list_init(&req->link);
+	o2g_list_add_tail(&req->link, &p->waiting);
+	o2g_send_data(c, req);
+	return O2G_PROTO_OK;
+}
+
+/* FIN or NAK for one piece of a put. */
+enum o2g_proto_reason o2g_rma_rx_answer(struct o2g_core *c, struct o2g_req *req,
+					const struct o2g_hdr *h, int status)
+{
+	/* A piece the channel still holds cannot have been answered. */
+	if (h->length > req->msg_len - req->got ||
+	    (req->state == O2G_ST_XMIT &&
+	     h->length > req->msg_len - req->got - req->tx.left))
+		return O2G_PROTO_BAD_RANGE;
+	req->got += h->length;
+	if (status && !req->status)
+		req->status = status;
+	if (req->state == O2G_ST_WAIT && req->got == req->msg_len &&
+	    (req->msg_len == req->len || req->status))
+		finish(c, req, req->status);
+	return O2G_PROTO_OK;
+}
+
+enum o2g_proto_reason o2g_rma_rx_nak(struct o2g_core *c, struct o2g_peer *p,
+				     const struct o2g_hdr *h)
+{
+	struct o2g_req *req = c->ops->find(c, h->cookie);
+	int err = h->aux && h->aux < 4096 ? -(int)h->aux : -EIO;
+
+	if (!req || req->peer != p)
+		return O2G_PROTO_NO_REQUEST;
+	if (req->kind == O2G_REQ_PUT)
+		return o2g_rma_rx_answer(c, req, h, err);
+	if (req->kind != O2G_REQ_GET || req->state != O2G_ST_DATA ||
+	    req->got != 0)
+		return O2G_PROTO_BAD_STATE;
+	finish(c, req, err);
+	return O2G_PROTO_OK;
+}

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/*
+ * The sending side of messages.
+ *
+ *	send --credit--> EAGER ------------------------------> done
+ *	       \            \--SYNC--> wait --FIN------------> done
+ *	        \-envelope credit--> RTS --> wait --FIN------> done  (it read)
+ *	         \                            \--CTS--> DATA* > done
+ *	          \-none--> stalled (in order) --credit--> as above
+ *
+ * A request that waits for an answer is put in the peer's list before its
+ * packet is handed down: the answer may come from inside that call (a message
+ * to oneself), and the request may be gone when it returns.
+ */
+#include "proto_impl.h"
+
+static void wait_for_answer(struct o2g_req *req)
+{
+	req->state = O2G_ST_WAIT;
+	o2g_list_del(&req->link);
+	o2g_list_add_tail(&req->link, &req->peer->waiting);
+}
+
+static void send_eager_sync(struct o2g_core *c, struct o2g_req *req)
+{
+	struct o2g_hdr h = { .type = O2G_PKT_EAGER, .flags = O2G_PKTF_SYNC,
+			     .tag = req->tag, .length = req->len,
+			     .cookie = req->id };
+
+	wait_for_answer(req);
+	if (xmit(c, req->peer, &h, req, 0, req->len) > 0)
+		req->state = O2G_ST_XMIT;
+}
+
+static inline void send_eager(struct o2g_core *c, struct o2g_req *req)
+{
+	struct o2g_hdr h = { .type = O2G_PKT_EAGER, .tag = req->tag,
+			     .length = req->len };
+	int ret = xmit(c, req->peer, &h, req, 0, req->len);
+
+	if (likely(ret == 0)) {
+		finish(c, req, 0);
+	} else if (ret > 0) {
+		req->state = O2G_ST_XMIT;
+		o2g_list_del(&req->link);
+		o2g_list_add_tail(&req->link, &req->peer->waiting);
+	} else {
+		finish(c, req, -O2G_ERR_PEER);
+	}
+}
+
+static void send_rts(struct o2g_core *c, struct o2g_req *req, u8 flags)
+{
+	struct o2g_hdr h = { .type = O2G_PKT_RTS, .flags = flags,
+			     .tag = req->tag, .length = req->len,
+			     .cookie = req->id };
+
+	if (c->ops->expose && c->ops->expose(c, req, &h.aux))
+		h.flags |= O2G_PKTF_GETTABLE;
+	c->stats.rts_sent++;
+	wait_for_answer(req);
+	xmit(c, req->peer, &h, NULL, 0, 0);
+}
+
+/* Start one send if there is credit for it. */
+static inline bool start(struct o2g_core *c, struct o2g_req *req)
+{
+	struct o2g_peer *p = req->peer;
+	u8 flags = 0;
+
+	if (likely(req->len <= p->eager_max)) {
+		if (likely(o2g_credit_take(p, req->len + O2G_COST))) {
+			c->stats.eager_sent++;
+			if (unlikely(req->flags & O2G_REQF_SYNC))
+				send_eager_sync(c, req);
+			else
+				send_eager(c, req);
+			return true;
+		}
+		c->stats.rts_no_credit++;
+	}
+	if (!o2g_credit_take_envelope(p, &flags))
+		return false;
+	send_rts(c, req, flags);
+	return true;
+}
+
+void o2g_proto_send(struct o2g_core *c, struct o2g_req *req)
+{
+	struct o2g_peer *p = req->peer;
+
+	o2g_list_init(&req->link);
+	if (unlikely(p->down)) {
+		finish(c, req, -O2G_ERR_PEER);
+		return;
+	}
+	if (likely(o2g_list_empty(&p->stalled)) && likely(start(c, req)))
+		return;
+	req->state = O2G_ST_STALLED;
+	o2g_list_add_tail(&req->link, &p->stalled);
+	o2g_credit_say_stalled(c, p);
+}
+
+/* Credit came: start what it is enough for, in order. */
+void o2g_send_stalled(struct o2g_core *c, struct o2g_peer *p)
+{
+	while (!p->down && !o2g_list_empty(&p->stalled)) {
+		struct o2g_req *req = o2g_list_first(&p->stalled,
+						     struct o2g_req, link);
+
+		o2g_list_del(&req->link);
+		if (start(c, req))
+			continue;
+		o2g_list_add_tail(&req->link, p->stalled.next);
+		return;
+	}
+	p->said_stall = false;
+}
+
+/*
+ * Send the rest of what the receiver (or getter) asked for, msg_len bytes of
+ * which `got` are out.
+ */
+void o2g_send_data(struct o2g_core *c, struct o2g_req *req)
+{
+	while (req->got < req->msg_len) {
+		u64 n = min_u64(req->msg_len - req->got, c->data_chunk);
+		struct o2g_hdr h = { .type = O2G_PKT_DATA, .length = n,
+				     .cookie = req->remote, .aux = req->got };
+		u64 off = req->got;
+		int ret;
+
+		req->got += n;
+		req->state = O2G_ST_XMIT;
+		ret = xmit(c, req->peer, &h, req, off, n);
+		if (ret)
+			return; /* o2g_proto_sent, or peer_down, goes on */
+	}
+	finish(c, req, 0);
+}
+
+/* A send of this peer that waits for an answer, or NULL. */
+static struct o2g_req *find_waiting(struct o2g_core *c, struct o2g_peer *p,
+				    u64 cookie)
+{
+	struct o2g_req *req = c->ops->find(c, cookie);
+
+	if (!req || req->peer != p || req->kind == O2G_REQ_RECV)
+		return NULL;
+	return req;
+}
+
+enum o2g_proto_reason o2g_send_rx_cts(struct o2g_core *c, struct o2g_peer *p,
+				      const struct o2g_hdr *h)
+{
+	struct o2g_req *req = find_waiting(c, p, h->cookie);
+
+	if (!req || req->kind != O2G_REQ_SEND)
+		return O2G_PROTO_NO_REQUEST;
+	if (req->state != O2G_ST_WAIT || req->flags & O2G_REQF_GOT_CTS)
+		return O2G_PROTO_BAD_STATE;
+	if (h->length > req->len || h->length == 0)
+		return O2G_PROTO_BAD_RANGE;
+	req->flags |= O2G_REQF_GOT_CTS;
+	req->remote = h->aux;
+	req->msg_len = h->length;
+	req->got = 0;
+	o2g_send_data(c, req);
+	return O2G_PROTO_OK;
+}
+
+enum o2g_proto_reason o2g_send_rx_fin(struct o2g_core *c, struct o2g_peer *p,
+				      const struct o2g_hdr *h)
+{
+	struct o2g_req *req = find_waiting(c, p, h->cookie);
+
+	if (!req)
+		return O2G_PROTO_NO_REQUEST;
+	if (req->kind == O2G_REQ_PUT)
+		return o2g_rma_rx_answer(c, req, h, 0);
+	if (req->kind != O2G_REQ_SEND || req->state != O2G_ST_WAIT)
+		return O2G_PROTO_BAD_STATE;
+	finish(c, req, 0);
+	return O2G_PROTO_OK;
+}
+
+enum o2g_proto_reason o2g_send_rx_cancel_ack(struct o2g_core *c,
+					     struct o2g_peer *p,
+					     const struct o2g_hdr *h)
+{
+	struct o2g_req *req = find_waiting(c, p, h->cookie);
+
+	/* It may have completed before the peer heard of the cancel. */
+	if (!req)
+		return O2G_PROTO_OK;
+	if (!(req->flags & O2G_REQF_CANCEL))
+		return O2G_PROTO_BAD_STATE;
+	req->flags &= ~O2G_REQF_CANCEL;
+	if (!h->aux)
+		return O2G_PROTO_OK;
+	if (req->state != O2G_ST_WAIT)
+		return O2G_PROTO_BAD_STATE;
+	req->flags |= O2G_REQF_CANCELLED;
+	finish(c, req, -O2G_ERR_CANCELLED);
+	return O2G_PROTO_OK;
+}
+
+void o2g_proto_sent(struct o2g_core *c, struct o2g_req *req)
+{
+	switch (req->kind) {
+	case O2G_REQ_PUT:
+		req->state = O2G_ST_WAIT;
+		o2g_rma_push(c, req);
+		return;
+	case O2G_REQ_REPLY:
+		o2g_send_data(c, req);
+		return;
+	default:
+		if (req->flags & O2G_REQF_GOT_CTS)
+			o2g_send_data(c, req);
+		else if (req->flags & O2G_REQF_SYNC)
+			req->state = O2G_ST_WAIT;
+		else
+			finish(c, req, 0);
+	}
+}
