@@ -10,6 +10,7 @@
  *	12  dst      u32   endpoint it is for
  *	16  tag      u64   EAGER, RTS: the tag. PUT, GET: the memory key
  *	24  length   u64   EAGER, DATA, PUT: body. RTS: message. CTS, GET: wanted
+ *	                   FIN, NAK: of the piece of a put that they answer
  *	32  cookie   u64   the request this packet belongs to, at one of the ends
  *	40  aux      u64   DATA, PUT, GET: offset. RTS: address. CTS: reply cookie.
  *	                   NAK: error. CANCEL_ACK: 1 when cancelled

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
+#
+# Unit tests: every tests/unit/test_*.c and model_*.c becomes one program, built
+# with ASan and UBSan. A line in the test says what is linked with it:
+#
+#	/* sources: core/match.c base/log.c */
+#	/* libs: -lnettle */
+#
+# Without a sources line it gets core/*.c, base/*.c and channel/body.c.
+#
+# make unit              build and run them all
+# make print-unit-tests  the programs, one per line
+# make core-freestanding core/ needs nothing but env.h and memcpy and friends
+
+UNIT_SRC   := $(sort $(wildcard tests/unit/test_*.c tests/unit/model_*.c))
+UNIT_TESTS := $(patsubst %.c,$(BUILD)/%,$(UNIT_SRC))
+
+UNIT_SAN   := -fsanitize=address,undefined -fno-sanitize-recover=all \
+              -fno-omit-frame-pointer
+UNIT_FLAGS := -std=gnu11 -O1 -g $(WARN) -fno-strict-aliasing -pthread \
+              $(UNIT_SAN)
+UNIT_INC   := -Itests/unit -Itests/mock $(INC)
+UNIT_DEFAULT := $(wildcard core/*.c base/*.c channel/body.c)
+UNIT_HDR   := $(wildcard include/*.h core/*.h base/*.h base/*.def engine/*.h \
+                channel/*.h channel/*/*.h launch/*/*.h tests/unit/*.h \
+                tests/mock/*.h)
+UNIT_TIMEOUT ?= 60
+
+# What a test's "sources:" or "libs:" line says.
+unit_line = $(shell sed -n 's,^/\* $(2): \(.*\) \*/$$,\1,p' $(1))
+unit_sources = $(or $(call unit_line,$(1),sources),$(UNIT_DEFAULT))
+
+define UNIT_RULE
+$(BUILD)/tests/unit/$(1): tests/unit/$(1).c \
+        $$(call unit_sources,tests/unit/$(1).c) $$(UNIT_HDR)
+	@mkdir -p $$(@D)
+	$$(CC) $$(UNIT_FLAGS) $$(UNIT_INC) -o $$@ $$(filter %.c,$$^) \
+	  $$(call unit_line,tests/unit/$(1).c,libs) -lcmocka
+endef
+$(foreach t,$(notdir $(basename $(UNIT_SRC))),$(eval $(call UNIT_RULE,$(t))))
+
+test-build: $(UNIT_TESTS) core-freestanding
+
+.PHONY: unit print-unit-tests core-freestanding
+unit: $(UNIT_TESTS) core-freestanding
+	@failed=0; for t in $(UNIT_TESTS); do \
+	  echo "== $$t"; timeout $(UNIT_TIMEOUT) $$t || failed=$$((failed + 1)); \
+	done; \
+	if [ $$failed -ne 0 ]; then \
+	  echo "$$failed unit test programs failed"; exit 1; \
+	fi
+
+print-unit-tests:
+	@printf '%s\n' $(UNIT_TESTS)
+
+# The core once more, with a stub env.h, no headers of the system but those a
+# freestanding compiler brings, and no symbol that the kernel would not have.
+FREE_OBJ := $(patsubst core/%.c,$(BUILD)/freestanding/%.o,$(wildcard core/*.c))
+
+$(BUILD)/freestanding/%.o: core/%.c tests/mock/freestanding/env.h $(wildcard core/*.h)
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 -O2 -Wall -Wextra -Werror -Wno-unused-parameter \
+	  -ffreestanding -nostdinc -fno-strict-aliasing -fno-stack-protector \
+	  -fno-pie -mgeneral-regs-only -Itests/mock/freestanding -Icore -c $< -o $@
+
+core-freestanding: $(FREE_OBJ)
+	@ld -r -o $(BUILD)/freestanding/core.all $(FREE_OBJ)
+	@bad=$$(nm -u $(BUILD)/freestanding/core.all | awk '{print $$2}' | \
+	  grep -Evx 'memcpy|memset|memmove|memcmp'); \
+	if [ -n "$$bad" ]; then \
+	  echo "core/ needs more than env.h gives: "$$bad; exit 1; \
+	fi
+	@if nm $(BUILD)/freestanding/core.all | grep -E ' [BbDdCc] '; then \
+	  echo "core/ has the writable globals above; it must have none"; exit 1; \
+	fi
+	@echo "core/ is freestanding"
