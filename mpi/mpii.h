@@ -176,33 +176,74 @@ void mpii_comm_put(struct mpii_comm *c);
 int mpii_context_agree(struct mpii_comm *c, uint32_t *context);
 void mpii_context_free(uint32_t context);
 
-/* --- datatypes (datatype.c and friends) --- */
+/* --- datatypes (datatype*.c) --- */
 
 /*
- * A datatype is its flattened layout: `nblocks` blocks of one instance. A
- * contiguous type has one block at displacement 0 as long as its extent.
+ * A datatype is its flattened layout. One instance is a nest of `nloops` loops
+ * (outermost first) around a list of runs; a run is `n` pieces of `len` bytes,
+ * `stride` apart. So a vector of a million doubles is one run, and a face of a
+ * cube one run in one loop. A contiguous type is one piece at displacement 0 as
+ * long as its extent. Runs are in the order of the type map: that is the order
+ * of the packed form, in which `at` is the place of the run's first byte.
  */
 struct mpii_block {
 	MPI_Aint disp;
-	MPI_Count len; /* bytes */
+	MPI_Count len; /* bytes of a piece */
+	MPI_Count n;   /* pieces */
+	MPI_Aint stride;
+	MPI_Count at;
 };
+
+#define MPII_LOOPS 3
+struct mpii_loop {
+	MPI_Count n;
+	MPI_Aint stride;
+	MPI_Count bytes; /* packed bytes of one turn */
+};
+
+struct mpii_made; /* how a type was made: datatype.h */
 
 struct mpii_type {
 	struct mpii_obj obj;
 	MPI_Datatype handle;
-	MPI_Count size;	  /* bytes of data in one instance */
+	MPI_Count size; /* bytes of data in one instance */
 	MPI_Aint lb, extent, true_lb, true_extent;
-	bool contiguous;  /* count instances are one block */
+	bool contiguous; /* count instances are one piece at the buffer */
 	bool committed, predefined;
+	bool marked; /* lb and ub were set, by resized or what acts like it */
+	uint8_t kind;	/* predefined: the C type, enum mpii_kind */
+	uint8_t class;	/* predefined: which operations, enum mpii_class */
+	uint8_t nloops;
+	int align;
 	size_t nblocks;
-	struct mpii_block *blocks;
+	struct mpii_block *blocks; /* &one when there is only one */
+	struct mpii_block one;
+	struct mpii_loop loops[MPII_LOOPS];
+	MPI_Count nsegs; /* pieces in one instance */
 	MPI_Datatype basic; /* the one predefined type it is made of, or NULL */
 	MPI_Count nbasic;   /* basic elements in one instance */
-	char name[MPI_MAX_OBJECT_NAME];
-	void *contents; /* how it was made, for envelope and contents */
+	char *name;   /* heap; of a predefined type only if renamed */
+	bool renamed; /* by MPI_Type_set_name */
+	struct mpii_made *made;
 	struct mpii_attr *attrs;
 };
-struct mpii_type *mpii_type_get(MPI_Datatype h); /* NULL: not a datatype */
+
+#define MPII_TYPE_FIRST 512
+#define MPII_TYPE_COUNT 256
+extern struct mpii_type mpii_types[MPII_TYPE_COUNT];
+
+/* NULL: not a datatype. On the path of every message, hence here. */
+static inline struct mpii_type *mpii_type_get(MPI_Datatype h)
+{
+	uintptr_t v = (uintptr_t)h;
+	struct mpii_type *t = (struct mpii_type *)h;
+
+	if (v - MPII_TYPE_FIRST < MPII_TYPE_COUNT)
+		t = &mpii_types[v - MPII_TYPE_FIRST];
+	else if (v < 4096 || v % sizeof(void *))
+		return NULL;
+	return t->obj.magic == MPII_TYPE ? t : NULL;
+}
 void mpii_type_hold(struct mpii_type *t);
 void mpii_type_put(struct mpii_type *t);
 /* Copy bytes [off, off+n) of the packed form out of / into count instances. */
@@ -226,10 +267,29 @@ struct mpii_op {
 	struct mpii_obj obj;
 	MPI_Op handle;
 	bool commutes, predefined;
+	uint8_t index;		   /* predefined: enum mpii_op_index */
 	MPI_User_function *fn;	   /* user-defined, int count */
 	MPI_User_function_c *fn_c; /* user-defined, large count */
 };
-struct mpii_op *mpii_op_get(MPI_Op h); /* NULL: not an operation */
+
+#define MPII_OP_FIRST 32
+#define MPII_OP_COUNT 32
+extern struct mpii_op mpii_ops[MPII_OP_COUNT];
+
+/* NULL: not an operation */
+static inline struct mpii_op *mpii_op_get(MPI_Op h)
+{
+	uintptr_t v = (uintptr_t)h;
+	struct mpii_op *op = (struct mpii_op *)h;
+
+	if (v - MPII_OP_FIRST < MPII_OP_COUNT)
+		op = &mpii_ops[v - MPII_OP_FIRST];
+	else if (v < 4096 || v % sizeof(void *))
+		return NULL;
+	return op->obj.magic == MPII_OP ? op : NULL;
+}
+void mpii_op_hold(struct mpii_op *op);
+void mpii_op_put(struct mpii_op *op);
 /* MPI_SUCCESS, or MPI_ERR_OP when it is not defined on the type. */
 int mpii_op_check(const struct mpii_op *op, const struct mpii_type *t);
 /* inout[i] = in[i] op inout[i] */

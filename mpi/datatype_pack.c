@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/*
+ * Moving data between a typed buffer and its packed form.
+ *
+ * A range of packed bytes is found by dividing down through instances and loops
+ * to the list of blocks, so that a message can be packed in pieces of any size
+ * without remembering where the last one ended. What is left at the bottom are
+ * runs of equal pieces; the loops for the common sizes of a piece compile to
+ * plain loads and stores.
+ */
+#include <string.h>
+
+#include "datatype.h"
+
+struct walk {
+	const struct mpii_type *t;
+	char *packed; /* moves on */
+	/* n pieces of len bytes at p, stride apart */
+	void (*run)(struct walk *w, char *p, MPI_Count len, MPI_Count n,
+		    MPI_Aint stride);
+};
+
+#define COPY_RUN(dst, dstep, src, sstep, len, n)                               \
+	for (MPI_Count i_ = 0; i_ < (n); i_++) {                               \
+		memcpy(dst, src, len);                                         \
+		dst += dstep;                                                  \
+		src += sstep;                                                  \
+	}
+
+static void pack_run(struct walk *w, char *p, MPI_Count len, MPI_Count n,
+		     MPI_Aint stride)
+{
+	char *out = w->packed;
+
+	w->packed += len * n;
+	switch (len) {
+	case 4:
+		COPY_RUN(out, 4, p, stride, 4, n);
+		break;
+	case 8:
+		COPY_RUN(out, 8, p, stride, 8, n);
+		break;
+	case 16:
+		COPY_RUN(out, 16, p, stride, 16, n);
+		break;
+	default:
+		COPY_RUN(out, len, p, stride, len, n);
+	}
+}
+
+static void unpack_run(struct walk *w, char *p, MPI_Count len, MPI_Count n,
+		       MPI_Aint stride)
+{
+	const char *in = w->packed;
+
+	w->packed += len * n;
+	switch (len) {
+	case 4:
+		COPY_RUN(p, stride, in, 4, 4, n);
+		break;
+	case 8:
+		COPY_RUN(p, stride, in, 8, 8, n);
+		break;
+	case 16:
+		COPY_RUN(p, stride, in, 16, 16, n);
+		break;
+	default:
+		COPY_RUN(p, stride, in, len, len, n);
+	}
+}
+
+static MPI_Count min_count(MPI_Count a, MPI_Count b)
+{
+	return a < b ? a : b;
+}
+
+/* Bytes [lo, hi) of one run. */
+static void walk_run(struct walk *w, const struct mpii_block *b, char *base,
+		     MPI_Count lo, MPI_Count hi)
+{
+	char *p = base + b->disp;
+	MPI_Count skip, take;
+
+	if (lo > 0) {
+		skip = lo % b->len;
+		p += lo / b->len * b->stride;
+		if (skip) {
+			take = min_count(b->len - skip, hi - lo);
+			w->run(w, p + skip, take, 1, 0);
+			p += b->stride;
+			lo += take;
+		}
+	}
+	take = (hi - lo) / b->len;
+	if (take)
+		w->run(w, p, b->len, take, b->stride);
+	p += take * b->stride;
+	lo += take * b->len;
+	if (lo < hi)
+		w->run(w, p, hi - lo, 1, 0);
+}
+
+/* The block that holds packed byte @lo of the list. */
+static size_t find_block(const struct mpii_type *t, MPI_Count lo)
+{
+	size_t a = 0, b = t->nblocks;
+
+	while (b - a > 1) {
+		size_t m = a + (b - a) / 2;
+
+		if (t->blocks[m].at <= lo)
+			a = m;
+		else
+			b = m;
+	}
+	return a;
+}
+
+static void walk_list(struct walk *w, char *base, MPI_Count lo, MPI_Count hi)
+{
+	const struct mpii_type *t = w->t;
+
+	for (size_t i = find_block(t, lo); lo < hi; i++) {
+		const struct mpii_block *b = &t->blocks[i];
+		MPI_Count end = min_count(hi, b->at + b->len * b->n);
+
+		walk_run(w, b, base, lo - b->at, end - b->at);
+		lo = end;
+	}
+}
+
+static void walk_whole(struct walk *w, int level, char *base)
+{
+	const struct mpii_type *t = w->t;
+	const struct mpii_loop *l = &t->loops[level];
+
+	if (level < t->nloops) {
+		for (MPI_Count i = 0; i < l->n; i++)
+			walk_whole(w, level + 1, base + i * l->stride);
+		return;
+	}
+	for (size_t i = 0; i < t->nblocks; i++) {
+		const struct mpii_block *b = &t->blocks[i];
+
+		w->run(w, base + b->disp, b->len, b->n, b->stride);
+	}
+}
+
+static void walk_loops(struct walk *w, int level, char *base, MPI_Count lo,
+		       MPI_Count hi);
+
+/* Bytes [lo, hi) of turns of @bytes, @stride apart, around loop @level. */
+static void walk_turns(struct walk *w, int level, MPI_Count bytes,
+		       MPI_Aint stride, char *base, MPI_Count lo, MPI_Count hi)
+{
+	base += lo / bytes * stride;
+	hi -= lo / bytes * bytes;
+	lo %= bytes;
+	for (; hi > 0; base += stride, hi -= bytes, lo = 0) {
+		if (lo == 0 && hi >= bytes)
+			walk_whole(w, level, base);
+		else
+			walk_loops(w, level, base, lo, min_count(hi, bytes));
+	}
+}
+
+static void walk_loops(struct walk *w, int level, char *base, MPI_Count lo,
+		       MPI_Count hi)
+{
+	const struct mpii_loop *l = &w->t->loops[level];
+
+	if (level == w->t->nloops)
+		walk_list(w, base, lo, hi);
+	else
+		walk_turns(w, level + 1, l->bytes, l->stride, base, lo, hi);
+}
+
+static void walk(struct walk *w, char *base, MPI_Count off, MPI_Count n)
+{
+	const struct mpii_type *t = w->t;
+
+	if (n <= 0 || t->size == 0)
+		return;
+	if (t->nloops == 0 && t->nblocks == 1 && t->blocks[0].n == 1) {
+		/* the instances themselves are the run */
+		struct mpii_block b = t->blocks[0];
+
+		b.stride = t->extent;
+		walk_run(w, &b, base, off, off + n);
+		return;
+	}
+	walk_turns(w, 0, t->size, t->extent, base, off, off + n);
+}
+
+void mpii_pack(const struct mpii_type *t, const void *buf, MPI_Count count,
+	       MPI_Count off, void *out, size_t n)
+{
+	struct walk w = { .t = t, .packed = out, .run = pack_run };
+
+	if (n == 0)
+		return;
+	if (t->contiguous)
+		memcpy(out, (const char *)buf + off, n);
+	else
+		walk(&w, (char *)buf, off, n);
+}
+
+void mpii_unpack(const struct mpii_type *t, void *buf, MPI_Count count,
+		 MPI_Count off, const void *in, size_t n)
+{
+	struct walk w = { .t = t, .packed = (char *)in, .run = unpack_run };
+
+	if (n == 0)
+		return;
+	if (t->contiguous)
+		memcpy((char *)buf + off, in, n);
+	else
+		walk(&w, buf, off, n);
+}
+
+void mpii_copy(const void *from, MPI_Count fcount, const struct mpii_type *ft,
+	       void *to, MPI_Count tcount, const struct mpii_type *tt)
+{
+	MPI_Count n = min_count(fcount * ft->size, tcount * tt->size), off, k;
+	char piece[16384];
+
+	if (n <= 0)
+		return;
+	if (ft->contiguous && tt->contiguous) {
+		memmove(to, from, n);
+	} else if (tt->contiguous) {
+		mpii_pack(ft, from, fcount, 0, to, n);
+	} else if (ft->contiguous) {
+		mpii_unpack(tt, to, tcount, 0, from, n);
+	} else {
+		for (off = 0; off < n; off += k) {
+			k = min_count(n - off, sizeof(piece));
+			mpii_pack(ft, from, fcount, off, piece, k);
+			mpii_unpack(tt, to, tcount, off, piece, k);
+		}
+	}
+}
+
+struct seg_list {
+	struct o2g_seg *segs;
+	size_t n, max;
+};
+
+static void add_segs(struct seg_list *s, const struct mpii_block *b, char *base)
+{
+	for (MPI_Count i = 0; i < b->n && s->n < s->max; i++) {
+		s->segs[s->n].base = base + b->disp + i * b->stride;
+		s->segs[s->n++].len = b->len;
+	}
+}
+
+static void list_segs(struct seg_list *s, const struct mpii_type *t, int level,
+		      char *base)
+{
+	const struct mpii_loop *l = &t->loops[level];
+
+	if (level == t->nloops) {
+		for (size_t i = 0; i < t->nblocks && s->n < s->max; i++)
+			add_segs(s, &t->blocks[i], base);
+		return;
+	}
+	for (MPI_Count i = 0; i < l->n && s->n < s->max; i++)
+		list_segs(s, t, level + 1, base + i * l->stride);
+}
+
+size_t mpii_type_segs(const struct mpii_type *t, const void *buf,
+		      MPI_Count count, struct o2g_seg *segs, size_t max)
+{
+	struct seg_list s = { .segs = segs, .max = max };
+	char *base = (char *)buf;
+
+	if (count == 0 || t->size == 0)
+		return 0;
+	if (t->nsegs == 1 && (count == 1 || t->size == t->extent)) {
+		if (max) {
+			segs->base = base + t->blocks[0].disp;
+			segs->len = t->size * count;
+		}
+		return 1;
+	}
+	for (MPI_Count i = 0; i < count && s.n < max; i++)
+		list_segs(&s, t, 0, base + i * t->extent);
+	return t->nsegs * count;
+}
