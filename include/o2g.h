@@ -180,6 +180,12 @@ int o2g_peer_error(struct o2g_ep *ep, int peer, char *text, size_t size);
 /* --- the eight calls of the 2004 driver, on the process's endpoint --- */
 
 /*
+ * These return 0 or, like the driver's, a positive errno: EAGAIN from
+ * o2g_put_entry says that the message is in the dump area already, or is
+ * arriving there; from o2g_cancel_entry, that the entry was matched.
+ */
+
+/*
  * A receive, or an unexpected message in the dump area. A posted entry belongs
  * to the library until done is set or it is cancelled.
  */
