@@ -36,6 +36,8 @@ struct paper_sock {
 	/* under paper.lock */
 	bool open;
 	struct o2g_list held; /* in paper.held */
+	/* orders what one owner wrote before what the next one reads */
+	unsigned turns;
 	/* the owner's */
 	struct o2g_stream stream;
 	u32 from, to; /* bytes of ahead that are not consumed */

@@ -156,7 +156,8 @@ static void lose(struct paper_sock *s, int err)
 	struct lost l = { .sock = s };
 	bool inside = s->stream.have || s->stream.in_body;
 
-	if (err || inside)
+	/* A bad message was reported by whoever found it bad. */
+	if ((err || inside) && err != EBADMSG)
 		o2g_warn("rank %u's socket: connection lost%s: %s", s->rank,
 			 inside ? " inside a message" : "",
 			 err ? strerror(err) : "closed by the peer");
@@ -276,6 +277,7 @@ static void rearm(struct paper_sock *s)
 	struct epoll_event ev = { .events = EPOLLIN | EPOLLONESHOT,
 				  .data.ptr = s };
 
+	__atomic_add_fetch(&s->turns, 1, __ATOMIC_RELEASE);
 	if (epoll_ctl(paper.epoll, EPOLL_CTL_MOD, s->fd, &ev))
 		lose(s, errno);
 }
@@ -313,6 +315,11 @@ void paper_receive(int timeout)
 {
 	struct epoll_event ev;
 
-	if (epoll_wait(paper.epoll, &ev, 1, timeout) == 1)
-		paper_sock_run(ev.data.ptr);
+	struct paper_sock *s;
+
+	if (epoll_wait(paper.epoll, &ev, 1, timeout) != 1)
+		return;
+	s = ev.data.ptr;
+	__atomic_load_n(&s->turns, __ATOMIC_ACQUIRE);
+	paper_sock_run(s);
 }

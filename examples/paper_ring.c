@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
  * The eight calls of the 2004 driver, and nothing else of libo2g: four
  * processes, a TCP connection between every two of them, and
