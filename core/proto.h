@@ -64,6 +64,7 @@ struct o2g_tx {
 
 /* The core's part of a request; engines embed it first in theirs. */
 struct o2g_req {
+	void *owner; /* the engine's, for its own use */
 	struct o2g_match_entry match; /* recv: source, tag, ignore as asked */
 	struct o2g_peer *peer; /* whom it talks to; recv: set when matched */
 	u8 kind, state, flags;

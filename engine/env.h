@@ -9,6 +9,7 @@
 #include <assert.h>
 #include <endian.h>
 #include <errno.h>
+#include <linux/types.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -22,8 +23,6 @@ typedef uint8_t u8;
 typedef uint16_t u16;
 typedef uint32_t u32;
 typedef uint64_t u64;
-typedef uint32_t __le32;
-typedef uint64_t __le64;
 
 #define cpu_to_le32(x) htole32(x)
 #define cpu_to_le64(x) htole64(x)

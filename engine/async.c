@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/*
+ * The progress thread: completes what is under way while the program computes.
+ *
+ * It sleeps on outer_epfd, in which epfd sits as a one-shot: armed, the first
+ * arrival wakes it; not armed, traffic costs it nothing. It is armed
+ *   - by the program's thread, when it leaves the library with something large
+ *     under way (then an answer has to be given before it comes back), and
+ *   - by itself, when the program has not been in the library for a while.
+ * A thread that waits in the library disarms it. So ranks that exchange small
+ * messages all the time do not wake it, and one that computes is served.
+ * Timers wake it always: they are rare, and nobody else may be there.
+ */
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+
+#include "log.h"
+#include "settings.h"
+#include "user.h"
+
+#define LOOK_MIN_MS 1
+#define LOOK_MAX_MS 20
+#define BUSY_FIRES 4 /* arrivals in a row with calls between: it is active */
+
+static void outer_set(struct user_ep *ep, u32 events)
+{
+	struct epoll_event ev = { .events = events, .data.ptr = &ep->epfd };
+
+	epoll_ctl(ep->outer_epfd, EPOLL_CTL_MOD, ep->epfd, &ev);
+}
+
+void user_async_arm(struct user_ep *ep)
+{
+	if (!ep->thread_runs || ep->async_armed)
+		return;
+	/* Old edges of data that was read directly would fire at once. */
+	user_poll_fds(ep, 0);
+	for (unsigned i = 0; i < ep->nchans; i++)
+		if (ep->chans[i]->ops->arm(ep->chans[i]))
+			ep->chans[i]->ops->poll(ep->chans[i]);
+	outer_set(ep, EPOLLIN | EPOLLONESHOT);
+	ep->async_armed = true;
+}
+
+void user_async_disarm(struct user_ep *ep)
+{
+	outer_set(ep, 0);
+	ep->async_armed = false;
+	for (unsigned i = 0; i < ep->nchans; i++)
+		ep->chans[i]->ops->disarm(ep->chans[i]);
+}
+
+/* Handle what there is, unless the program comes in and does it itself. */
+static void drain(struct user_ep *ep)
+{
+	int n;
+
+	do {
+		n = user_poll_fds(ep, 0);
+		n += user_poll(ep);
+		if (eng_lock_contended(&ep->lock)) {
+			user_unlock(ep);
+			user_lock(ep);
+		}
+	} while (n && !ep->inside && !ep->closing);
+}
+
+static void *run(void *arg)
+{
+	struct user_ep *ep = arg;
+	int look = LOOK_MIN_MS, busy = 0;
+	bool stay = true;
+	u64 seen = 0;
+
+	user_lock(ep);
+	while (!ep->closing) {
+		struct epoll_event ev;
+		int n, timeout = look;
+
+		if (!ep->inside && (stay || ep->calls == seen)) {
+			user_async_arm(ep);
+			timeout = -1;
+			look = LOOK_MIN_MS;
+		} else if (look < LOOK_MAX_MS) {
+			look *= 2;
+		}
+		seen = ep->calls;
+		user_unlock(ep);
+		n = epoll_wait(ep->outer_epfd, &ev, 1, timeout);
+		user_lock(ep);
+		stay = false;
+		if (n <= 0 || ep->closing)
+			continue;
+		if (ev.data.ptr == &ep->epfd)
+			ep->async_armed = false;
+		busy = ep->calls != seen ? busy + 1 : 0;
+		if (ep->inside && ev.data.ptr == &ep->epfd)
+			continue;
+		drain(ep);
+		stay = busy < BUSY_FIRES;
+		if (!stay)
+			busy = 0;
+	}
+	user_unlock(ep);
+	return NULL;
+}
+
+static int outer_add(struct user_ep *ep, int fd, u32 events, void *ptr)
+{
+	struct epoll_event ev = { .events = events, .data.ptr = ptr };
+
+	return epoll_ctl(ep->outer_epfd, EPOLL_CTL_ADD, fd, &ev) ? -errno : 0;
+}
+
+static int start_thread(struct user_ep *ep)
+{
+	sigset_t all, old;
+	int err;
+
+	/* The program's signals are for its own threads. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	err = pthread_create(&ep->thread, NULL, run, ep);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	return -err;
+}
+
+int user_async_start(struct user_ep *ep)
+{
+	int err = -ENOMEM;
+
+	if (!o2g_settings()->progress_thread)
+		return 0;
+	ep->outer_epfd = epoll_create1(EPOLL_CLOEXEC);
+	ep->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (ep->outer_epfd < 0 || ep->stop_fd < 0)
+		goto err_fds;
+	err = outer_add(ep, ep->epfd, 0, &ep->epfd);
+	if (!err)
+		err = outer_add(ep, ep->stop_fd, EPOLLIN, &ep->stop_fd);
+	if (!err)
+		err = outer_add(ep, ep->timer_fd, EPOLLIN | EPOLLET,
+				&ep->timer_fd);
+	if (err)
+		goto err_fds;
+	ep->thread_runs = true;
+	err = start_thread(ep);
+	if (!err)
+		return 0;
+	ep->thread_runs = false;
+err_fds:
+	if (ep->outer_epfd >= 0)
+		close(ep->outer_epfd);
+	if (ep->stop_fd >= 0)
+		close(ep->stop_fd);
+	o2g_warn("no progress thread (%s): messages wait while the program computes",
+		 strerror(-err));
+	return 0;
+}
+
+void user_async_stop(struct user_ep *ep)
+{
+	u64 one = 1;
+
+	if (!ep->thread_runs)
+		return;
+	user_lock(ep);
+	ep->closing = true;
+	user_unlock(ep);
+	if (write(ep->stop_fd, &one, sizeof(one)) < 0)
+		o2g_error("cannot wake the progress thread: %s",
+			  strerror(errno));
+	pthread_join(ep->thread, NULL);
+	ep->thread_runs = false;
+	close(ep->outer_epfd);
+	close(ep->stop_fd);
+}

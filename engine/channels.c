@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/*
+ * The channels of an endpoint, and which one reaches a peer.
+ *
+ * An endpoint's address is "o2g1;host=NAME;shm=CARD;tcp=CARD": the first
+ * channel, in the order of O2G_CHANNELS, that both ends have and that says it
+ * reaches the other's card carries the pair.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <fcntl.h>
+
+#include "log.h"
+#include "settings.h"
+#include "user.h"
+
+static const struct chan_ops *const all[] = { &shm_chan_ops, &tcp_chan_ops };
+#define NALL (sizeof(all) / sizeof(all[0]))
+
+static const struct chan_ops *by_name(const char *name, size_t len)
+{
+	for (size_t i = 0; i < NALL; i++)
+		if (strlen(all[i]->name) == len &&
+		    !strncmp(all[i]->name, name, len))
+			return all[i];
+	return NULL;
+}
+
+static void open_one(struct user_ep *ep, const struct chan_ops *ops)
+{
+	struct chan *chan;
+	char why[256] = "";
+	int err = ops->open((struct chan_ep *)ep, &chan, why, sizeof(why));
+
+	if (err) {
+		o2g_warn("channel %s cannot be used: %s", ops->name,
+			 why[0] ? why : strerror(-err));
+		return;
+	}
+	chan->ops = ops;
+	chan->ep = (struct chan_ep *)ep;
+	ep->chans[ep->nchans++] = chan;
+}
+
+int user_channels_open(struct user_ep *ep)
+{
+	const char *list = o2g_settings()->channels;
+
+	ep->self_chan.ops = &self_chan_ops;
+	ep->self_chan.ep = (struct chan_ep *)ep;
+	while (*list) {
+		size_t len = strcspn(list, ",");
+		const struct chan_ops *ops = by_name(list, len);
+
+		if (!ops && len) {
+			o2g_error("O2G_CHANNELS names \"%.*s\", which is not a channel; there are shm and tcp",
+				  (int)len, list);
+			return -EINVAL;
+		}
+		if (ops && ep->nchans < USER_MAX_CHANNELS)
+			open_one(ep, ops);
+		list += len;
+		list += *list == ',';
+	}
+	if (!ep->nchans && ep->eng.size > 1) {
+		o2g_error("none of the channels in O2G_CHANNELS=%s can be used",
+			  o2g_settings()->channels);
+		return -ENODEV;
+	}
+	return 0;
+}
+
+void user_channels_close(struct user_ep *ep)
+{
+	while (ep->nchans) {
+		struct chan *chan = ep->chans[--ep->nchans];
+
+		chan->ops->close(chan);
+	}
+}
+
+int user_channels_card(struct user_ep *ep, char *buf, size_t size)
+{
+	size_t n = (size_t)snprintf(buf, size, "o2g1;host=%s", ep->host);
+
+	for (unsigned i = 0; i < ep->nchans && n < size; i++) {
+		struct chan *chan = ep->chans[i];
+		int err;
+
+		n += (size_t)snprintf(buf + n, size - n, ";%s=",
+				      chan->ops->name);
+		if (n >= size)
+			break;
+		err = chan->ops->card(chan, buf + n, size - n);
+		if (err < 0)
+			return err;
+		n += strlen(buf + n);
+	}
+	return n < size ? 0 : -ENOSPC;
+}
+
+/* The value of "name=" in an address, copied out. */
+static bool field(const char *address, const char *name, char *value,
+		  size_t size)
+{
+	size_t nlen = strlen(name);
+
+	for (const char *s = strchr(address, ';'); s; s = strchr(s, ';')) {
+		size_t len;
+
+		s++;
+		if (strncmp(s, name, nlen) || s[nlen] != '=')
+			continue;
+		s += nlen + 1;
+		len = strcspn(s, ";");
+		if (len >= size)
+			return false;
+		memcpy(value, s, len);
+		value[len] = '\0';
+		return true;
+	}
+	return false;
+}
+
+int user_channels_connect(struct user_ep *ep, struct user_peer *p,
+			  const char *address)
+{
+	char card[O2G_ADDRESS_MAX];
+
+	if (strncmp(address, "o2g1;", 5)) {
+		chan_peer_lost(&p->cp, -EINVAL,
+			       "its address is not one of ours: %.40s",
+			       address);
+		return -EINVAL;
+	}
+	field(address, "host", p->cp.host, sizeof(p->cp.host));
+	for (unsigned i = 0; i < ep->nchans; i++) {
+		struct chan *chan = ep->chans[i];
+		int err;
+
+		if (!field(address, chan->ops->name, card, sizeof(card)) ||
+		    !chan->ops->reaches(chan, card))
+			continue;
+		p->cp.chan = chan;
+		err = chan->ops->connect(chan, &p->cp, card);
+		if (!err || p->lost)
+			return 0;
+		o2g_debug("channel %s does not reach rank %u: %s",
+			  chan->ops->name, p->cp.core.rank, strerror(-err));
+		p->cp.chan = NULL;
+	}
+	chan_peer_lost(&p->cp, -EHOSTUNREACH,
+		       "no channel of O2G_CHANNELS=%s reaches it",
+		       o2g_settings()->channels);
+	return -O2G_ERR_PEER;
+}
+
+/* --- which endpoints share memory and a network stack --- */
+
+static u64 mix(u64 h, u64 v)
+{
+	h ^= v;
+	h *= 0x9e3779b97f4a7c15ull;
+	return h ^ h >> 32;
+}
+
+static u64 inode_of(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) ? 0 : (u64)st.st_ino ^ (u64)st.st_dev << 40;
+}
+
+void user_node_id(char *buf, size_t size)
+{
+	char boot[64] = "";
+	u64 h = 0x6f3267;
+	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+
+	if (fd >= 0) {
+		if (read(fd, boot, sizeof(boot) - 1) < 0)
+			boot[0] = '\0';
+		close(fd);
+	}
+	for (char *s = boot; *s; s++)
+		h = mix(h, (unsigned char)*s);
+	h = mix(h, inode_of("/proc/self/ns/net"));
+	h = mix(h, inode_of("/proc/self/ns/pid"));
+	h = mix(h, geteuid());
+	snprintf(buf, size, "%016llx", (unsigned long long)h);
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/* What the core asks of its engine: memory, completion, transmission. */
+#include <stdlib.h>
+#include <sys/eventfd.h>
+
+#include "user.h"
+
+/* Something completed or arrived: wake whoever sleeps. With the lock. */
+void user_event(struct user_ep *ep)
+{
+	u64 one = 1;
+
+	if (unlikely(ep->sleepers)) {
+		atomic_fetch_add(&ep->events, 1);
+		eng_futex_wake(&ep->events, INT32_MAX);
+	}
+	if (unlikely(ep->poller_asleep))
+		if (write(ep->wake_fd, &one, sizeof(one)) < 0)
+			return; /* full: it will wake anyway */
+	if (unlikely(ep->user_fd_used) && !ep->user_fd_set) {
+		ep->user_fd_set = true;
+		if (write(ep->user_fd, &one, sizeof(one)) < 0)
+			return;
+	}
+}
+
+static void complete(struct o2g_core *c, struct o2g_req *req)
+{
+	struct user_ep *ep = user_of_core(c);
+	struct user_req *r = user_req_of(req);
+
+	if (unlikely(r->fn)) {
+		r->next = NULL;
+		*ep->callbacks_tail = r;
+		ep->callbacks_tail = &r->next;
+	} else if (unlikely(r->detached)) {
+		user_req_free(ep, r);
+		return;
+	}
+	/* After this its owner may free it. Callbacks are run with the lock
+	 * held, so a request with one is not freed before. */
+	atomic_store_explicit(&r->done, true, memory_order_release);
+	user_event(ep);
+}
+
+void user_run_callbacks(struct user_ep *ep)
+{
+	struct user_req *r;
+
+	ep->lock.depth++;
+	while ((r = ep->callbacks)) {
+		void (*fn)(void *) = r->fn;
+
+		ep->callbacks = r->next;
+		if (!ep->callbacks)
+			ep->callbacks_tail = &ep->callbacks;
+		r->fn = NULL;
+		fn(r->arg);
+		if (r->detached)
+			user_req_free(ep, r);
+	}
+	ep->lock.depth--;
+}
+
+static int xmit(struct o2g_core *c, struct o2g_peer *p,
+		const struct o2g_hdr *h, struct o2g_req *req, u64 off, u64 len)
+{
+	struct chan_peer *cp = container_of(p, struct chan_peer, core);
+
+	if (unlikely(!cp->chan || p->down))
+		return -O2G_ERR_PEER;
+	if (h->type == O2G_PKT_EAGER || h->type == O2G_PKT_RTS) {
+		cp->msgs_sent++;
+		cp->bytes_sent += h->length;
+	}
+	return cp->chan->ops->send(cp->chan, cp, h, req, off, len);
+}
+
+static struct o2g_req *find(struct o2g_core *c, u64 id)
+{
+	struct user_ep *ep = user_of_core(c);
+	u32 slot = (u32)id - 1;
+	struct user_req *r;
+
+	if (slot >= ep->nslabs * USER_SLAB)
+		return NULL;
+	r = &ep->slabs[slot / USER_SLAB][slot % USER_SLAB];
+	if (r->core.id != id || r->core.state == O2G_ST_DONE ||
+	    r->core.state == O2G_ST_NEW)
+		return NULL;
+	return &r->core;
+}
+
+static struct o2g_unexp *unexp_alloc(struct o2g_core *c, struct o2g_peer *p,
+				     u64 body)
+{
+	struct user_ep *ep = user_of_core(c);
+	struct o2g_unexp *u = malloc(sizeof(*u) + body);
+
+	if (!u)
+		return NULL;
+	u->body.base = u + 1;
+	u->body.len = body;
+	ep->unexp_bytes += body + sizeof(*u);
+	if (ep->unexp_bytes > ep->unexp_peak)
+		ep->unexp_peak = ep->unexp_bytes;
+	return u;
+}
+
+static void unexp_free(struct o2g_core *c, struct o2g_unexp *u)
+{
+	user_of_core(c)->unexp_bytes -= u->body.len + sizeof(*u);
+	free(u);
+}
+
+static void copy(struct o2g_core *c, const struct o2g_sink *to,
+		 const struct o2g_seg *from, u64 len)
+{
+	struct o2g_sink s = *to;
+
+	chan_sink_write(&s, from->base, len);
+}
+
+static void arrived(struct o2g_core *c, struct o2g_unexp *u)
+{
+	struct user_ep *ep = user_of_core(c);
+
+	if (unlikely(o2g_match_wants(&c->match)))
+		user_match_grow(ep);
+	user_event(ep);
+}
+
+/* Bins double as keys come; failing to get memory only costs time. */
+void user_match_grow(struct user_ep *ep)
+{
+	u32 n = o2g_match_wants(&ep->core.match);
+	struct o2g_match_bin *bins = n ? calloc(n, sizeof(*bins)) : NULL;
+
+	if (bins)
+		free(o2g_match_rehash(&ep->core.match, bins, n));
+}
+
+static int get(struct o2g_core *c, struct o2g_peer *p, u64 addr,
+	       const struct o2g_seg *segs, u32 nsegs, u64 len)
+{
+	struct chan_peer *cp = container_of(p, struct chan_peer, core);
+
+	if (!cp->chan || !cp->chan->ops->get)
+		return -EOPNOTSUPP;
+	return cp->chan->ops->get(cp->chan, cp, addr, segs, nsegs, len);
+}
+
+static struct o2g_req *reply_alloc(struct o2g_core *c, struct o2g_peer *p)
+{
+	struct user_req *r = user_req_alloc(user_of_core(c));
+
+	if (!r)
+		return NULL;
+	r->detached = true;
+	return &r->core;
+}
+
+/* A peer on this host can read one contiguous piece of our memory. */
+static bool expose(struct o2g_core *c, struct o2g_req *req, u64 *addr)
+{
+	if (!req->peer->can_get || req->nsegs != 1)
+		return false;
+	*addr = (u64)(uintptr_t)req->segs[0].base;
+	return true;
+}
+
+static void bye(struct o2g_core *c, struct o2g_peer *p)
+{
+	struct user_ep *ep = user_of_core(c);
+	struct user_peer *up = container_of(p, struct user_peer, cp.core);
+
+	if (up->bye_pending)
+		return;
+	up->bye_pending = true;
+	up->next_bye = ep->byes;
+	ep->byes = up;
+}
+
+const struct o2g_core_ops user_core_ops = {
+	.xmit = xmit,
+	.complete = complete,
+	.find = find,
+	.unexp_alloc = unexp_alloc,
+	.unexp_free = unexp_free,
+	.copy = copy,
+	.arrived = arrived,
+	.get = get,
+	.mem = user_mem_find,
+	.reply_alloc = reply_alloc,
+	.expose = expose,
+	.bye = bye,
+};

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/* What channels may ask of their endpoint. */
+#include "user.h"
+
+struct o2g_core *chan_ep_core(struct chan_ep *ep)
+{
+	return &user_of_chan(ep)->core;
+}
+
+u32 chan_ep_rank(const struct chan_ep *ep)
+{
+	return ((const struct user_ep *)ep)->core.rank;
+}
+
+u32 chan_ep_size(const struct chan_ep *ep)
+{
+	return (u32)((const struct user_ep *)ep)->eng.size;
+}
+
+const char *chan_ep_job(const struct chan_ep *ep)
+{
+	return ((const struct user_ep *)ep)->job;
+}
+
+const unsigned char *chan_ep_secret(const struct chan_ep *ep)
+{
+	return ((const struct user_ep *)ep)->secret;
+}
+
+unsigned chan_ep_local_size(const struct chan_ep *ep)
+{
+	return ((const struct user_ep *)ep)->local_size;
+}
+
+const char *chan_ep_node(const struct chan_ep *ep)
+{
+	return ((const struct user_ep *)ep)->node;
+}

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/*
+ * Progress: polling the channels, the one epoll set, timers.
+ *
+ * Everything that can make an endpoint's descriptors ready is in epfd,
+ * edge-triggered: sockets, doorbells, peers' pidfds, the timer. A thread that
+ * has to sleep sleeps on it; the progress thread sleeps on outer_epfd, which
+ * holds epfd (async.c).
+ */
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/timerfd.h>
+
+#include "clock.h"
+#include "log.h"
+#include "user.h"
+
+#define EVENTS 32
+
+int user_poll(struct user_ep *ep)
+{
+	int n = 0;
+
+	for (unsigned i = 0; i < ep->nchans; i++)
+		n += ep->chans[i]->ops->poll(ep->chans[i]);
+	if (unlikely(ep->byes))
+		user_byes(ep);
+	return n;
+}
+
+void user_flush(struct user_ep *ep)
+{
+	for (unsigned i = 0; i < ep->nchans; i++)
+		if (unlikely(ep->chans[i]->needs_flush))
+			ep->chans[i]->ops->flush(ep->chans[i]);
+}
+
+int user_poll_fds(struct user_ep *ep, int timeout_ms)
+{
+	struct epoll_event ev[EVENTS];
+	int n, handled = 0;
+
+	if (timeout_ms == 0) {
+		n = epoll_wait(ep->epfd, ev, EVENTS, 0);
+	} else {
+		ep->poller_asleep = true;
+		user_unlock(ep);
+		n = epoll_wait(ep->epfd, ev, EVENTS, timeout_ms);
+		user_lock(ep);
+		ep->poller_asleep = false;
+	}
+	/* A callback may lose a peer whose events are still in ev:
+	 * chan_watch_del strikes them out. */
+	ep->live_events = ev;
+	ep->nlive_events = n > 0 ? n : 0;
+	for (int i = 0; i < n; i++) {
+		struct chan_watch *w = ev[i].data.ptr;
+
+		if (w)
+			handled += w->ready(w, ev[i].events);
+	}
+	ep->nlive_events = 0;
+	if (unlikely(ep->byes))
+		user_byes(ep);
+	return handled;
+}
+
+int chan_watch_add(struct chan_ep *cep, struct chan_watch *w, u32 events)
+{
+	struct user_ep *ep = user_of_chan(cep);
+	struct epoll_event ev = { .events = events | EPOLLET,
+				  .data.ptr = w };
+
+	return epoll_ctl(ep->epfd, EPOLL_CTL_ADD, w->fd, &ev) ? -errno : 0;
+}
+
+void chan_watch_del(struct chan_ep *cep, struct chan_watch *w)
+{
+	struct user_ep *ep = user_of_chan(cep);
+
+	epoll_ctl(ep->epfd, EPOLL_CTL_DEL, w->fd, NULL);
+	for (int i = 0; i < ep->nlive_events; i++)
+		if (ep->live_events[i].data.ptr == w)
+			ep->live_events[i].data.ptr = NULL;
+}
+
+/* --- timers: a short unsorted list, one timerfd for the earliest --- */
+
+static void timer_program(struct user_ep *ep)
+{
+	struct itimerspec when = { 0 };
+	u64 first = 0, now;
+	struct o2g_list *l;
+
+	o2g_list_for_each(l, &ep->timers) {
+		struct chan_timer *t = container_of(l, struct chan_timer, link);
+
+		if (!first || t->due_us < first)
+			first = t->due_us;
+	}
+	if (first == ep->timer_armed_us)
+		return;
+	ep->timer_armed_us = first;
+	if (first) {
+		now = o2g_now_us();
+		if (first <= now)
+			first = now + 1;
+		when.it_value.tv_sec = (first - now) / 1000000;
+		when.it_value.tv_nsec = (first - now) % 1000000 * 1000;
+	}
+	timerfd_settime(ep->timer_fd, 0, &when, NULL);
+}
+
+void chan_timer_set(struct chan_ep *cep, struct chan_timer *t, u64 us)
+{
+	struct user_ep *ep = user_of_chan(cep);
+
+	if (t->link.next)
+		o2g_list_del(&t->link);
+	t->due_us = o2g_now_us() + us;
+	o2g_list_add_tail(&t->link, &ep->timers);
+	timer_program(ep);
+}
+
+void chan_timer_del(struct chan_ep *cep, struct chan_timer *t)
+{
+	if (t->link.next)
+		o2g_list_del(&t->link);
+}
+
+static struct chan_timer *timer_due(struct user_ep *ep, u64 now)
+{
+	struct o2g_list *l;
+
+	o2g_list_for_each(l, &ep->timers) {
+		struct chan_timer *t = container_of(l, struct chan_timer, link);
+
+		if (t->due_us <= now)
+			return t;
+	}
+	return NULL;
+}
+
+static int timer_ready(struct chan_watch *w, u32 events)
+{
+	struct user_ep *ep = container_of(w, struct user_ep, timer_watch);
+	struct chan_timer *t;
+	u64 ticks, now = o2g_now_us();
+
+	if (read(w->fd, &ticks, sizeof(ticks)) < 0 && errno != EAGAIN)
+		o2g_error("reading a timer failed: %s", strerror(errno));
+	ep->timer_armed_us = 0;
+	while ((t = timer_due(ep, now))) {
+		o2g_list_del(&t->link);
+		t->fn(t);
+	}
+	timer_program(ep);
+	return 0;
+}
+
+static int wake_ready(struct chan_watch *w, u32 events)
+{
+	u64 n;
+
+	return read(w->fd, &n, sizeof(n)) < 0 ? 0 : 0;
+}
+
+static int watch_own(struct user_ep *ep, struct chan_watch *w, int fd,
+		     int (*ready)(struct chan_watch *, u32))
+{
+	w->fd = fd;
+	w->ready = ready;
+	return fd < 0 ? -errno :
+			chan_watch_add((struct chan_ep *)ep, w, EPOLLIN);
+}
+
+int user_progress_init(struct user_ep *ep)
+{
+	int err;
+
+	o2g_list_init(&ep->timers);
+	ep->timer_watch.fd = ep->wake_watch.fd = ep->user_fd = -1;
+	ep->epfd = epoll_create1(EPOLL_CLOEXEC);
+	if (ep->epfd < 0)
+		return -errno;
+	err = watch_own(ep, &ep->timer_watch,
+			timerfd_create(CLOCK_MONOTONIC,
+				       TFD_CLOEXEC | TFD_NONBLOCK),
+			timer_ready);
+	ep->timer_fd = ep->timer_watch.fd;
+	if (!err)
+		err = watch_own(ep, &ep->wake_watch,
+				eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK),
+				wake_ready);
+	ep->wake_fd = ep->wake_watch.fd;
+	if (err)
+		user_progress_cleanup(ep);
+	return err;
+}
+
+void user_progress_cleanup(struct user_ep *ep)
+{
+	int *fds[] = { &ep->timer_fd, &ep->wake_fd, &ep->epfd, &ep->user_fd };
+
+	for (int i = 0; i < 4; i++) {
+		if (*fds[i] >= 0)
+			close(*fds[i]);
+		*fds[i] = -1;
+	}
+}
+
+int user_progress(struct o2g_ep *o)
+{
+	struct user_ep *ep = user_of(o);
+	int n;
+
+	user_lock(ep);
+	ep->calls++;
+	user_flush(ep);
+	n = user_poll(ep);
+	if (n == 0 && ++ep->idle_polls % 8 == 0)
+		n += user_poll_fds(ep, 0);
+	user_unlock(ep);
+	return n;
+}
+
+/* --- the completion descriptor --- */
+
+int user_fd(struct o2g_ep *o)
+{
+	struct user_ep *ep = user_of(o);
+
+	user_lock(ep);
+	if (ep->user_fd < 0) {
+		ep->user_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+		ep->user_fd_used = ep->user_fd >= 0;
+		user_async_arm(ep);
+	}
+	user_unlock(ep);
+	return ep->user_fd < 0 ? -errno : ep->user_fd;
+}
+
+void user_fd_clear(struct o2g_ep *o)
+{
+	struct user_ep *ep = user_of(o);
+	u64 n;
+
+	user_lock(ep);
+	if (ep->user_fd_set && read(ep->user_fd, &n, sizeof(n)) > 0)
+		ep->user_fd_set = false;
+	user_async_arm(ep);
+	user_unlock(ep);
+}

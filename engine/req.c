@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/*
+ * Requests: allocated in slabs that are never moved, found by the id that peers
+ * send back. The generation in an id changes with every use of a slot, so an
+ * answer to a request that is over finds nothing.
+ */
+#include <stdlib.h>
+
+#include "user.h"
+
+static int add_slab(struct user_ep *ep)
+{
+	struct user_req **slabs, *slab;
+
+	slabs = realloc(ep->slabs, (ep->nslabs + 1) * sizeof(*slabs));
+	if (!slabs)
+		return -ENOMEM;
+	ep->slabs = slabs;
+	slab = calloc(USER_SLAB, sizeof(*slab));
+	if (!slab)
+		return -ENOMEM;
+	for (int i = USER_SLAB - 1; i >= 0; i--) {
+		slab[i].slot = ep->nslabs * USER_SLAB + i;
+		slab[i].gen = 1;
+		slab[i].core.owner = ep;
+		slab[i].next = ep->free_reqs;
+		ep->free_reqs = &slab[i];
+	}
+	ep->slabs[ep->nslabs++] = slab;
+	return 0;
+}
+
+struct user_req *user_req_alloc(struct user_ep *ep)
+{
+	struct user_req *r = ep->free_reqs;
+
+	if (unlikely(!r)) {
+		if (add_slab(ep))
+			return NULL;
+		r = ep->free_reqs;
+	}
+	ep->free_reqs = r->next;
+	r->core.id = (u64)r->gen << 32 | (r->slot + 1);
+	r->core.flags = 0;
+	r->core.state = O2G_ST_NEW;
+	r->core.status = 0;
+	r->detached = false;
+	r->fn = NULL;
+	atomic_store_explicit(&r->done, false, memory_order_relaxed);
+	return r;
+}
+
+void user_req_free(struct user_ep *ep, struct user_req *r)
+{
+	if (unlikely(r->core.segs != &r->core.seg0 && r->core.nsegs > 1))
+		free((void *)r->core.segs);
+	r->core.nsegs = 0;
+	r->gen++;
+	r->core.id = 0;
+	r->next = ep->free_reqs;
+	ep->free_reqs = r;
+}
+
+void user_reqs_cleanup(struct user_ep *ep)
+{
+	for (u32 i = 0; i < ep->nslabs; i++) {
+		for (u32 j = 0; j < USER_SLAB; j++) {
+			struct o2g_req *r = &ep->slabs[i][j].core;
+
+			if (r->nsegs > 1 && r->segs != &r->seg0)
+				free((void *)r->segs);
+		}
+		free(ep->slabs[i]);
+	}
+	free(ep->slabs);
+}
+
+/* Copy the list into the request; the caller's may be on its stack. */
+int user_req_copy_segs(struct o2g_req *r, const struct o2g_seg *segs,
+		       unsigned nsegs)
+{
+	struct o2g_seg *list;
+
+	r->segs = &r->seg0;
+	r->nsegs = 0;
+	r->len = 0;
+	for (unsigned i = 0; i < nsegs; i++)
+		r->len += segs[i].len;
+	if (!nsegs)
+		return 0;
+	list = malloc(nsegs * sizeof(*list));
+	if (!list)
+		return -ENOMEM;
+	memcpy(list, segs, nsegs * sizeof(*list));
+	r->segs = list;
+	r->nsegs = nsegs;
+	return 0;
+}
+
+void user_req_status(const struct user_req *r, struct o2g_status *s)
+{
+	const struct o2g_req *c = &r->core;
+
+	s->error = c->status;
+	s->source = c->peer ? (int)c->peer->rank : O2G_ANY_SOURCE;
+	s->tag = c->tag;
+	s->length = c->kind == O2G_REQ_RECV ? c->got : c->len;
+	s->message_length = c->kind == O2G_REQ_RECV ? c->msg_len : c->len;
+}
+
+/* --- the calls --- */
+
+int user_is_done(const struct o2g_req *req)
+{
+	return atomic_load_explicit(&user_req_of(req)->done,
+				    memory_order_acquire);
+}
+
+void user_peek_status(const struct o2g_req *req, struct o2g_status *status)
+{
+	user_req_status(user_req_of(req), status);
+}
+
+/* Report and free a completed request. */
+static int collect(struct user_ep *ep, struct user_req *r,
+		   struct o2g_status *status)
+{
+	int error = r->core.status;
+
+	if (unlikely(r->fn))
+		user_run_callbacks(ep);
+	if (status)
+		user_req_status(r, status);
+	user_req_free(ep, r);
+	return error;
+}
+
+int user_test(struct o2g_req *req, struct o2g_status *status)
+{
+	struct user_ep *ep = user_ep_of_req(req);
+	struct o2g_status s;
+	int done;
+
+	user_lock(ep);
+	ep->calls++;
+	done = user_is_done(req);
+	if (!done) {
+		user_flush(ep);
+		if (!user_poll(ep) && ++ep->idle_polls % 8 == 0)
+			user_poll_fds(ep, 0);
+		done = user_is_done(req);
+	}
+	if (done) {
+		collect(ep, user_req_of(req), &s);
+		if (status)
+			*status = s;
+	}
+	user_unlock(ep);
+	return done;
+}
+
+static int is_done_cond(void *req)
+{
+	return user_is_done(req);
+}
+
+int user_wait(struct o2g_req *req, struct o2g_status *status)
+{
+	struct user_ep *ep = user_ep_of_req(req);
+	int error;
+
+	user_lock(ep);
+	if (!user_is_done(req))
+		user_wait_locked(ep, is_done_cond, req, -1);
+	error = collect(ep, user_req_of(req), status);
+	user_unlock(ep);
+	return error;
+}
+
+void user_detach(struct o2g_req *req)
+{
+	struct user_ep *ep = user_ep_of_req(req);
+
+	user_lock(ep);
+	if (user_is_done(req))
+		user_req_free(ep, user_req_of(req));
+	else
+		user_req_of(req)->detached = true;
+	user_unlock(ep);
+}
+
+void user_on_done(struct o2g_req *req, void (*fn)(void *), void *arg)
+{
+	struct user_ep *ep = user_ep_of_req(req);
+	struct user_req *r = user_req_of(req);
+
+	user_lock(ep);
+	if (user_is_done(req)) {
+		fn(arg);
+	} else {
+		r->fn = fn;
+		r->arg = arg;
+	}
+	user_unlock(ep);
+}

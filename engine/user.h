@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/*
+ * The user engine: endpoints whose messages are processed in this process.
+ *
+ * One lock per endpoint serialises everything below the public calls; the
+ * locking rules are in docs/locking.md.
+ */
+#ifndef ENG_USER_H
+#define ENG_USER_H
+
+#include <pthread.h>
+#include <sys/epoll.h>
+
+#include "channel.h"
+#include "engine.h"
+#include "lock.h"
+
+#define USER_MAX_CHANNELS 4
+#define USER_SLAB 256 /* requests allocated at a time */
+
+struct user_ep;
+
+struct user_req {
+	struct o2g_req core; /* core.owner is the endpoint */
+	atomic_bool done;    /* set last; then only its owner touches it */
+	bool detached;	     /* free it on completion */
+	u32 slot, gen;	     /* id is gen << 32 | slot + 1 */
+	struct user_req *next; /* free list, or callbacks to run */
+	void (*fn)(void *arg);
+	void *arg;
+};
+
+struct user_peer {
+	struct chan_peer cp; /* cp.core is the core's peer */
+	struct user_ep *ep;
+	bool lost;
+	bool bye_pending; /* said BYE, to be disconnected after this round */
+	struct user_peer *next_bye;
+	char error[256];
+};
+
+struct o2g_msg {
+	struct eng_part part;
+	struct o2g_unexp *unexp;
+};
+
+struct o2g_mem {
+	struct eng_part part;
+	u64 key;
+	char *base;
+	size_t len;
+	unsigned access;
+	u32 slot;
+};
+
+struct user_ep {
+	struct eng_ep eng;
+	struct eng_lock lock;
+	struct o2g_core core;
+	struct user_peer **peers; /* by rank, NULL until first use */
+	struct chan *chans[USER_MAX_CHANNELS];
+	unsigned nchans;
+	struct chan self_chan;
+
+	/* requests */
+	struct user_req **slabs;
+	u32 nslabs;
+	struct user_req *free_reqs;
+	struct user_req *callbacks, **callbacks_tail;
+	struct user_peer *byes;
+
+	/* progress: the descriptors, who sleeps on them, timers */
+	int epfd;	 /* every descriptor of the channels, edge-triggered */
+	int timer_fd;	 /* in epfd: the earliest chan_timer */
+	int wake_fd;	 /* in epfd: wakes the thread that sleeps on it */
+	struct chan_watch timer_watch, wake_watch;
+	struct o2g_list timers;
+	u64 timer_armed_us; /* when timer_fd fires, 0 not armed */
+	unsigned idle_polls;
+	struct epoll_event *live_events; /* being handled, see chan_watch_del */
+	int nlive_events;
+
+	/* waiting */
+	atomic_uint events;   /* bumped when something completed or arrived */
+	unsigned inside;      /* threads in a wait */
+	unsigned sleepers;    /* threads asleep on `events` */
+	bool poller_asleep;   /* a thread is asleep on epfd */
+	unsigned spin_us;     /* adapted */
+	unsigned spin_max_us;
+	bool oversubscribed;
+
+	/* the progress thread */
+	pthread_t thread;
+	bool thread_runs, closing;
+	int outer_epfd;	     /* epfd in it, one-shot: what the thread sleeps on */
+	int stop_fd;
+	bool async_armed;    /* arrivals wake the progress thread */
+	u64 calls;	     /* entries into waits and starts: "is it active" */
+
+	/* completion descriptor */
+	int user_fd;
+	bool user_fd_used, user_fd_set;
+
+	/* registered memory */
+	struct o2g_mem **mems;
+	u32 nmems;
+
+	/* statistics */
+	u64 unexp_bytes, unexp_peak;
+
+	/* identity */
+	int (*resolve)(void *arg, int rank, char *address, size_t size);
+	void *resolve_arg;
+	unsigned char secret[O2G_SECRET_SIZE];
+	unsigned local_size;
+	char job[64], node[20], host[64];
+};
+
+static inline struct user_ep *user_of(struct o2g_ep *ep)
+{
+	return (struct user_ep *)ep;
+}
+static inline struct user_ep *user_of_chan(struct chan_ep *ep)
+{
+	return (struct user_ep *)ep;
+}
+static inline struct user_ep *user_of_core(struct o2g_core *c)
+{
+	return container_of(c, struct user_ep, core);
+}
+static inline struct user_req *user_req_of(const struct o2g_req *r)
+{
+	return container_of(r, struct user_req, core);
+}
+static inline struct user_ep *user_ep_of_req(const struct o2g_req *r)
+{
+	return r->owner;
+}
+
+extern const struct eng_ops user_ops;
+extern const struct o2g_core_ops user_core_ops;
+
+void user_run_callbacks(struct user_ep *ep);
+
+static inline void user_lock(struct user_ep *ep)
+{
+	eng_lock_take(&ep->lock);
+}
+/* Completion callbacks run here, when no core function is on the stack. */
+static inline void user_unlock(struct user_ep *ep)
+{
+	if (unlikely(ep->callbacks) && ep->lock.depth == 0)
+		user_run_callbacks(ep);
+	eng_lock_release(&ep->lock);
+}
+
+/* req.c */
+struct user_req *user_req_alloc(struct user_ep *ep);
+void user_req_free(struct user_ep *ep, struct user_req *r);
+void user_reqs_cleanup(struct user_ep *ep);
+void user_req_status(const struct user_req *r, struct o2g_status *s);
+int user_req_copy_segs(struct o2g_req *r, const struct o2g_seg *segs,
+		       unsigned nsegs);
+static inline int user_req_set_segs(struct o2g_req *r,
+				    const struct o2g_seg *segs, unsigned nsegs)
+{
+	if (unlikely(nsegs != 1))
+		return user_req_copy_segs(r, segs, nsegs);
+	r->seg0 = segs[0];
+	r->segs = &r->seg0;
+	r->nsegs = 1;
+	r->len = segs[0].len;
+	return 0;
+}
+
+/* core_ops.c */
+void user_event(struct user_ep *ep);
+void user_match_grow(struct user_ep *ep);
+
+/* peer.c */
+struct user_peer *user_peer_get(struct user_ep *ep, int rank);
+/* The peer, connected or connecting. NULL and *err when that is impossible. */
+struct user_peer *user_peer_connect(struct user_ep *ep, int rank, int *err);
+void user_peers_say_bye(struct user_ep *ep);
+void user_peers_cleanup(struct user_ep *ep);
+void user_byes(struct user_ep *ep);
+
+/* channels.c */
+int user_channels_open(struct user_ep *ep);
+void user_channels_close(struct user_ep *ep);
+int user_channels_card(struct user_ep *ep, char *buf, size_t size);
+int user_channels_connect(struct user_ep *ep, struct user_peer *p,
+			  const char *address);
+void user_node_id(char *buf, size_t size);
+
+/* self.c */
+extern const struct chan_ops self_chan_ops;
+
+/* progress.c */
+int user_progress_init(struct user_ep *ep);
+void user_progress_cleanup(struct user_ep *ep);
+/* One cheap round over the channels; with the lock. */
+int user_poll(struct user_ep *ep);
+/* What the descriptors have, waiting up to timeout_ms; the lock is held, and
+ * released only while it sleeps. */
+int user_poll_fds(struct user_ep *ep, int timeout_ms);
+void user_flush(struct user_ep *ep);
+
+/* wait.c */
+int user_wait_locked(struct user_ep *ep, int (*cond)(void *), void *arg,
+		     int64_t timeout_us);
+void user_wait_init(struct user_ep *ep);
+
+/* async.c */
+int user_async_start(struct user_ep *ep);
+void user_async_stop(struct user_ep *ep);
+/* Something large is under way and the program leaves the library. */
+void user_async_arm(struct user_ep *ep);
+void user_async_disarm(struct user_ep *ep);
+
+/* msg.c, mem.c, info.c: the calls */
+int user_isend(struct o2g_ep *ep, int peer, u64 tag, const struct o2g_seg *segs,
+	       unsigned nsegs, unsigned flags, struct o2g_req **req);
+int user_send(struct o2g_ep *ep, int peer, u64 tag, const void *buf, size_t len,
+	      unsigned flags);
+int user_irecv(struct o2g_ep *ep, int source, u64 tag, u64 ignore,
+	       const struct o2g_seg *segs, unsigned nsegs,
+	       struct o2g_req **req);
+int user_recv(struct o2g_ep *ep, int source, u64 tag, u64 ignore, void *buf,
+	      size_t len, struct o2g_status *status);
+int user_cancel(struct o2g_req *req);
+int user_probe(struct o2g_ep *ep, int source, u64 tag, u64 ignore, bool block,
+	       struct o2g_msg **msg, struct o2g_status *status);
+int user_imrecv(struct o2g_msg *msg, const struct o2g_seg *segs, unsigned nsegs,
+		struct o2g_req **req);
+int user_test(struct o2g_req *req, struct o2g_status *status);
+int user_is_done(const struct o2g_req *req);
+void user_peek_status(const struct o2g_req *req, struct o2g_status *status);
+void user_detach(struct o2g_req *req);
+int user_wait(struct o2g_req *req, struct o2g_status *status);
+int user_wait_until(struct o2g_ep *ep, int (*cond)(void *), void *arg,
+		    int64_t timeout_us);
+void user_on_done(struct o2g_req *req, void (*fn)(void *), void *arg);
+int user_progress(struct o2g_ep *ep);
+int user_fd(struct o2g_ep *ep);
+void user_fd_clear(struct o2g_ep *ep);
+int user_mem_register(struct o2g_ep *ep, void *base, size_t len,
+		      unsigned access, struct o2g_mem **mem,
+		      struct o2g_key *key);
+void user_mem_deregister(struct o2g_mem *mem);
+int user_mem_find(struct o2g_core *c, struct o2g_peer *p, u64 key, u64 offset,
+		  u64 len, bool write, struct o2g_seg *seg);
+int user_rma(struct o2g_ep *ep, bool put, int peer, const struct o2g_seg *segs,
+	     unsigned nsegs, const struct o2g_key *key, u64 offset,
+	     struct o2g_req **req);
+int user_peer_info(struct o2g_ep *ep, int peer, struct o2g_peer_info *info);
+int user_ep_info(struct o2g_ep *ep, struct o2g_ep_info *info);
+int user_peer_error(struct o2g_ep *ep, int peer, char *text, size_t size);
+
+#endif

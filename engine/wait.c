@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/*
+ * Waiting: spin for a moment, then sleep.
+ *
+ * How long to spin is adapted: it shrinks when spinning did not help (the sleep
+ * that followed was long) and grows when it would have. With more ranks than
+ * cores a spinning rank keeps the one it waits for from running, so there it
+ * offers the core instead, a few times, and then sleeps.
+ *
+ * Of several threads that wait on one endpoint one sleeps on its descriptors
+ * and the others on `events`; when the first is done, another takes its place.
+ */
+#include <sched.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "settings.h"
+#include "user.h"
+
+#define SPIN_MAX_US 50
+#define SPIN_MIN_US 2
+#define CLOCK_EVERY 32 /* polls between looks at the clock */
+#define FDS_EVERY_NS 5000
+#define YIELDS 4
+
+void user_wait_init(struct user_ep *ep)
+{
+	int64_t asked = o2g_settings()->spin_us;
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+
+	ep->oversubscribed = cpus > 0 && ep->local_size > (unsigned)cpus;
+	ep->spin_max_us = asked >= 0 ? (unsigned)asked :
+			  ep->oversubscribed ? 0 : SPIN_MAX_US;
+	ep->spin_us = ep->spin_max_us;
+}
+
+/* Let a thread that wants the lock have it. */
+static inline void let_others_in(struct user_ep *ep)
+{
+	if (unlikely(eng_lock_contended(&ep->lock))) {
+		user_unlock(ep);
+		sched_yield();
+		user_lock(ep);
+	}
+}
+
+static bool spin(struct user_ep *ep, int (*cond)(void *), void *arg)
+{
+	u64 quiet_since = 0, last_fds = 0;
+	unsigned i = 0;
+
+	for (;;) {
+		int n = user_poll(ep);
+
+		if (cond(arg))
+			return true;
+		if (n) {
+			quiet_since = 0;
+			continue;
+		}
+		o2g_cpu_relax();
+		if (++i % CLOCK_EVERY)
+			continue;
+		u64 now = o2g_now_ns();
+
+		if (!quiet_since)
+			quiet_since = last_fds = now;
+		if (now - quiet_since > ep->spin_us * 1000ull)
+			return false;
+		if (now - last_fds > FDS_EVERY_NS) {
+			last_fds = now;
+			if (user_poll_fds(ep, 0) && cond(arg))
+				return true;
+		}
+		let_others_in(ep);
+	}
+}
+
+static bool offer_core(struct user_ep *ep, int (*cond)(void *), void *arg)
+{
+	for (int i = 0; i < YIELDS; i++) {
+		if (user_poll(ep))
+			i = 0;
+		if (cond(arg))
+			return true;
+		user_unlock(ep);
+		sched_yield();
+		user_lock(ep);
+	}
+	return cond(arg);
+}
+
+/* Asleep until something happens; returns early without reason now and then. */
+static void sleep_on_events(struct user_ep *ep, int timeout_ms)
+{
+	struct timespec t = { timeout_ms / 1000, timeout_ms % 1000 * 1000000L };
+	unsigned seen = atomic_load(&ep->events);
+
+	ep->sleepers++;
+	user_unlock(ep);
+	eng_futex_wait(&ep->events, seen, timeout_ms < 0 ? NULL : &t);
+	user_lock(ep);
+	ep->sleepers--;
+}
+
+static bool arm(struct user_ep *ep)
+{
+	bool something = false;
+
+	for (unsigned i = 0; i < ep->nchans; i++)
+		something |= ep->chans[i]->ops->arm(ep->chans[i]);
+	return something;
+}
+
+static void disarm(struct user_ep *ep)
+{
+	for (unsigned i = 0; i < ep->nchans; i++)
+		ep->chans[i]->ops->disarm(ep->chans[i]);
+}
+
+static void sleep_once(struct user_ep *ep, int timeout_ms)
+{
+	u64 start;
+
+	if (ep->poller_asleep) {
+		sleep_on_events(ep, timeout_ms);
+		return;
+	}
+	if (arm(ep)) {
+		disarm(ep);
+		return;
+	}
+	start = o2g_now_us();
+	user_poll_fds(ep, timeout_ms);
+	disarm(ep);
+	if (o2g_now_us() - start < SPIN_MAX_US)
+		ep->spin_us = ep->spin_us * 2 + SPIN_MIN_US;
+	else
+		ep->spin_us /= 2;
+	if (ep->spin_us > ep->spin_max_us)
+		ep->spin_us = ep->spin_max_us;
+}
+
+/* Milliseconds to sleep, -1 for ever, 0 when the time is up. */
+static int time_left(u64 deadline_us)
+{
+	u64 now, left;
+
+	if (!deadline_us)
+		return -1;
+	now = o2g_now_us();
+	if (now >= deadline_us)
+		return 0;
+	left = (deadline_us - now + 999) / 1000;
+	return left > 1000000 ? 1000000 : (int)left;
+}
+
+int user_wait_locked(struct user_ep *ep, int (*cond)(void *), void *arg,
+		     int64_t timeout_us)
+{
+	u64 deadline = timeout_us < 0 ? 0 : o2g_now_us() + timeout_us;
+	int ret = 0;
+
+	env_assert(ep->lock.depth == 0); /* no waiting inside callbacks */
+	ep->calls++;
+	ep->inside++;
+	user_flush(ep);
+	if (unlikely(ep->async_armed))
+		user_async_disarm(ep);
+	while (!cond(arg)) {
+		int timeout;
+
+		if (ep->oversubscribed ? offer_core(ep, cond, arg) :
+					 spin(ep, cond, arg))
+			break;
+		timeout = time_left(deadline);
+		if (timeout == 0) {
+			ret = -ETIMEDOUT;
+			break;
+		}
+		sleep_once(ep, timeout);
+		user_poll(ep);
+	}
+	ep->inside--;
+	if (unlikely(ep->sleepers))
+		user_event(ep);
+	return ret;
+}
+
+int user_wait_until(struct o2g_ep *o, int (*cond)(void *), void *arg,
+		    int64_t timeout_us)
+{
+	struct user_ep *ep = user_of(o);
+	int ret;
+
+	user_lock(ep);
+	ret = user_wait_locked(ep, cond, arg, timeout_us);
+	user_unlock(ep);
+	return ret;
+}
