@@ -69,7 +69,4 @@ struct eng_part {
 
 int user_open(const struct o2g_attr *attr, struct o2g_ep **ep);
 
-/* Which engine would be used, and why, in one line. -ENODEV: none, as asked. */
-int eng_choose(const char **name, char *why, size_t size);
-
 #endif

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /* The public calls: checks, then the engine's table. */
-#include <stdio.h>
-#include <unistd.h>
-
+#include "choose.h"
 #include "engine.h"
 #include "log.h"
-#include "settings.h"
-
-#define DEVICE "/dev/o2g"
 
 static inline const struct eng_ops *ops(const struct o2g_ep *ep)
 {
@@ -20,34 +15,6 @@ static inline const struct eng_ops *part_ops(const void *part)
 	return ((const struct eng_part *)part)->ep->ops;
 }
 
-int eng_choose(const char **name, char *why, size_t size)
-{
-	const char *asked = o2g_settings()->engine;
-	bool device = access(DEVICE, F_OK) == 0;
-
-	*name = "user";
-	if (!strcmp(asked, "user")) {
-		snprintf(why, size, "asked for by O2G_ENGINE");
-		return 0;
-	}
-	if (!strcmp(asked, "auto")) {
-		snprintf(why, size,
-			 device ? "this build has no kernel engine" :
-				  DEVICE " not found");
-		return 0;
-	}
-	if (!strcmp(asked, "kernel")) {
-		snprintf(why, size,
-			 device ? "this build has no kernel engine; set O2G_ENGINE=user" :
-				  DEVICE " not found; load the driver, or set O2G_ENGINE=user");
-		return -ENODEV;
-	}
-	snprintf(why, size,
-		 "O2G_ENGINE is \"%s\", but auto, user or kernel is expected",
-		 asked);
-	return -EINVAL;
-}
-
 int o2g_open(const struct o2g_attr *attr, struct o2g_ep **ep)
 {
 	const char *name;
@@ -57,7 +24,7 @@ int o2g_open(const struct o2g_attr *attr, struct o2g_ep **ep)
 	if (!attr || attr->size < 1 || attr->rank < 0 ||
 	    attr->rank >= attr->size)
 		return -EINVAL;
-	err = eng_choose(&name, why, sizeof(why));
+	err = o2g_choose_engine(&name, why, sizeof(why));
 	if (err) {
 		o2g_error("no engine: %s", why);
 		return err;
