@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/*
+ * The connection of a pair: made by us or by the peer, lost, closed.
+ *
+ * When both dial at once, one of the two connections has to go, and both must
+ * agree on which. The lower rank decides: it refuses the other's (DUPLICATE)
+ * when it has already proved itself on its own dial, and takes it, dropping its
+ * own, when it has not. The higher rank always takes what the lower one offers.
+ * So at most one is ever accepted: the lower rank never answers a challenge
+ * after it has accepted, and never accepts after it has answered, unless that
+ * attempt failed. The refused one is only an attempt that failed, never the
+ * death of a peer, and what was queued stays in the tcp_conn.
+ */
+#include "tcp.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "log.h"
+#include "settings.h"
+
+static void conn_timer(struct chan_timer *t);
+
+struct tcp_conn *tcp_conn_find(struct tcp_chan *c, u32 rank)
+{
+	struct o2g_list *i;
+
+	o2g_list_for_each(i, &c->conns) {
+		struct tcp_conn *k = container_of(i, struct tcp_conn, all);
+
+		if (k->peer->core.rank == rank)
+			return k;
+	}
+	return NULL;
+}
+
+struct tcp_conn *tcp_conn_create(struct tcp_chan *c, struct chan_peer *p)
+{
+	struct tcp_conn *k = calloc(1, sizeof(*k));
+
+	if (!k)
+		return NULL;
+	k->chan = c;
+	k->peer = p;
+	k->watch.fd = -1;
+	k->watch.ready = tcp_conn_ready;
+	k->stage = TCP_STAGE_MAX;
+	k->timer.fn = conn_timer;
+	o2g_list_init(&k->timer.link);
+	o2g_list_init(&k->queue);
+	o2g_list_init(&k->more);
+	o2g_list_init(&k->dirty);
+	o2g_stream_init(&k->stream);
+	o2g_list_add_tail(&k->all, &c->conns);
+	return k;
+}
+
+/* The peer's packets go through this connection, not through other channels. */
+static void conn_bind(struct tcp_conn *k)
+{
+	k->peer->chan = &k->chan->chan;
+	k->peer->link = k;
+	k->peer->core.eager_max = o2g_settings()->tcp_eager;
+	k->peer->core.can_get = false;
+}
+
+static bool is_bound(const struct tcp_conn *k)
+{
+	return k->peer->chan == &k->chan->chan && k->peer->link == k;
+}
+
+void tcp_conn_hot(struct tcp_conn *k)
+{
+	struct tcp_conn **hot = k->chan->hot;
+
+	if (hot[0] == k)
+		return;
+	for (int i = TCP_HOT - 1; i > 0; i--)
+		if (i == TCP_HOT - 1 || hot[i] != k)
+			hot[i] = hot[i - 1];
+	hot[0] = k;
+}
+
+static void cool(struct tcp_conn *k)
+{
+	for (int i = 0; i < TCP_HOT; i++)
+		if (k->chan->hot[i] == k)
+			k->chan->hot[i] = NULL;
+}
+
+/* Take the socket out of the connection; the caller closes it. */
+static int take_fd(struct tcp_conn *k)
+{
+	int fd = k->watch.fd;
+
+	if (fd < 0)
+		return -1;
+	chan_watch_del(k->chan->chan.ep, &k->watch);
+	k->watch.fd = -1;
+	return k->adopted ? -1 : fd;
+}
+
+/*
+ * Nobody else holds it: the peer's link is cleared here or was another
+ * channel's, and every list, timer and watch that knows it is left.
+ */
+void tcp_conn_destroy(struct tcp_conn *k)
+{
+	int fd;
+
+	if (is_bound(k))
+		k->peer->link = NULL;
+	tcp_dial_stop(k);
+	chan_timer_del(k->chan->chan.ep, &k->timer);
+	fd = take_fd(k);
+	if (fd >= 0)
+		close(fd);
+	tcp_send_drop(k);
+	cool(k);
+	o2g_list_del(&k->more);
+	o2g_list_del(&k->all);
+	free(k->out);
+	free(k);
+}
+
+int tcp_conn_open(struct tcp_conn *k, int fd)
+{
+	int err;
+
+	tcp_dial_stop(k);
+	k->watch.fd = fd;
+	err = chan_watch_add(k->chan->chan.ep, &k->watch,
+			     EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET);
+	if (err) {
+		k->watch.fd = -1;
+		return err;
+	}
+	chan_timer_del(k->chan->chan.ep, &k->timer);
+	k->state = TCP_OPEN;
+	tcp_conn_hot(k);
+	tcp_push(k);
+	return 0;
+}
+
+void tcp_conn_orphan(struct tcp_conn *k)
+{
+	if (!k->dial && k->state == TCP_DIALING)
+		chan_timer_set(k->chan->chan.ep, &k->timer, tcp_timeout_us());
+}
+
+int tcp_conn_ready(struct chan_watch *w, u32 events)
+{
+	struct tcp_conn *k = container_of(w, struct tcp_conn, watch);
+
+	if (events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR))
+		k->hup = true;
+	if (events & EPOLLOUT && k->blocked) {
+		k->blocked = false;
+		tcp_push(k);
+	}
+	if (events & (EPOLLIN | EPOLLRDHUP | EPOLLHUP | EPOLLERR))
+		return tcp_recv(k);
+	return 0;
+}
+
+void tcp_conn_lost(struct tcp_conn *k, int err, const char *fmt, ...)
+{
+	struct chan_peer *p = k->peer;
+	char why[700], ends[160] = "";
+	va_list ap;
+	int n;
+
+	if (k->watch.fd >= 0)
+		tcp_sock_describe(k->watch.fd, ends, sizeof(ends));
+	va_start(ap, fmt);
+	n = vsnprintf(why, sizeof(why), fmt, ap);
+	va_end(ap);
+	if (ends[0] && n < (int)sizeof(why))
+		snprintf(why + n, sizeof(why) - n, " (%s)", ends);
+	k->state = TCP_DEAD;
+	/* The engine disconnects only what it knows. */
+	if (!is_bound(k))
+		tcp_conn_destroy(k);
+	chan_peer_lost(p, err, "%s", why);
+}
+
+static void conn_timer(struct chan_timer *t)
+{
+	struct tcp_conn *k = container_of(t, struct tcp_conn, timer);
+
+	if (k->dial) {
+		tcp_dial_timer(k);
+	} else if (k->state == TCP_DIALING) {
+		tcp_conn_lost(k, -O2G_ERR_PEER,
+			      "its connection broke before it stood");
+	} else if (k->tx_err) {
+		/* What it sent before it went is still worth reading. */
+		k->hup = true;
+		tcp_recv(k);
+	}
+}
+
+enum tcp_verdict tcp_conn_offer(struct tcp_chan *c, u32 rank, const char *host,
+				struct tcp_conn **conn)
+{
+	struct chan_peer *p = chan_ep_peer(c->chan.ep, rank);
+	struct tcp_conn *k = tcp_conn_find(c, rank);
+
+	if (!p || p->core.down)
+		return TCP_GONE;
+	if (k && k->state != TCP_DIALING)
+		return k->state == TCP_OPEN ? TCP_DUPLICATE : TCP_GONE;
+	if (k && tcp_dial_committed(k) && chan_ep_rank(c->chan.ep) < rank)
+		return TCP_DUPLICATE;
+	if (!k)
+		k = tcp_conn_create(c, p);
+	if (!k)
+		return TCP_GONE;
+	/* Carried by another channel already: still hear what it sends here. */
+	if (!p->chan)
+		conn_bind(k);
+	if (!p->host[0])
+		snprintf(p->host, sizeof(p->host), "%s", host);
+	*conn = k;
+	return TCP_ACCEPTED;
+}
+
+int tcp_connect(struct chan *chan, struct chan_peer *p, const char *text)
+{
+	struct tcp_chan *c = tcp_chan_of(chan);
+	struct tcp_conn *k = tcp_conn_find(c, p->core.rank);
+	struct tcp_addr to[TCP_ADDRS];
+	struct tcp_card card;
+	int err;
+	u32 n;
+
+	if (k) { /* it has called us, while another channel carried it */
+		conn_bind(k);
+		return 0;
+	}
+	if (tcp_card_read(text, &card))
+		return -EINVAL;
+	n = tcp_addr_order(c->addrs, c->naddrs, card.addrs, card.naddrs,
+			   !strcmp(card.node, chan_ep_node(chan->ep)), to,
+			   TCP_ADDRS);
+	if (!n)
+		return -EHOSTUNREACH;
+	k = tcp_conn_create(c, p);
+	if (!k)
+		return -ENOMEM;
+	conn_bind(k);
+	snprintf(p->host, sizeof(p->host), "%s", card.host);
+	err = tcp_dial_start(k, to, n, card.port);
+	if (err)
+		tcp_conn_destroy(k);
+	return err;
+}
+
+void tcp_disconnect(struct chan *chan, struct chan_peer *p, bool orderly)
+{
+	struct tcp_conn *k = p->link;
+	int fd;
+
+	if (!k)
+		return;
+	if (orderly && !k->tx_err) {
+		tcp_push(k);
+		fd = take_fd(k);
+		if (fd >= 0)
+			tcp_linger_add(k->chan, fd);
+	}
+	tcp_conn_destroy(k);
+}
+
+int tcp_adopt(struct chan *chan, struct chan_peer *p, int fd)
+{
+	struct tcp_conn *k = tcp_conn_create(tcp_chan_of(chan), p);
+	int err;
+
+	if (!k)
+		return -ENOMEM;
+	conn_bind(k);
+	p->core.raw = true;
+	k->adopted = true;
+	err = tcp_conn_open(k, fd);
+	if (err)
+		tcp_conn_destroy(k);
+	return err;
+}
+
+void tcp_describe(struct chan *c, struct chan_peer *p, char *buf, size_t size)
+{
+	struct tcp_conn *k = p->link;
+
+	if (k && k->watch.fd >= 0)
+		tcp_sock_describe(k->watch.fd, buf, size);
+	else
+		snprintf(buf, size, "%s",
+			 k && k->dial ? "connecting" : "not connected");
+}

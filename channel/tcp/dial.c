@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/*
+ * The initiator's half: several addresses, one connection.
+ *
+ * Addresses are tried best first. One that fails makes room for the next at
+ * once; one that stays silent gets company after a quarter of a second. When
+ * all have failed they are tried again until O2G_TCP_TIMEOUT is over: the peer
+ * may be short of descriptors or not listening yet. Any number may be
+ * connecting, but only one at a time is sent our answer, since the peer would
+ * believe each of them.
+ *
+ *	IDLE -> CONNECTING -> CHALLENGED -> ANSWERED -> the connection
+ *	   \________\_____________\____________\-> FAILED -> IDLE
+ */
+#include "tcp.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "log.h"
+
+enum attempt_state { IDLE, CONNECTING, CHALLENGED, ANSWERED, FAILED };
+
+struct attempt {
+	struct chan_watch watch;
+	struct tcp_conn *conn;
+	struct tcp_addr to;
+	enum attempt_state state;
+	int err;	  /* why it failed last; 0: no answer so far */
+	const char *what; /* the same in words, when errno has none */
+	u32 have;	  /* bytes of the message being read */
+	struct tcp_challenge challenge;
+	struct tcp_answer answer;
+	struct tcp_verdict_msg verdict;
+};
+
+struct tcp_dial {
+	u16 port;
+	u64 deadline_us;
+	u32 n;
+	struct attempt at[];
+};
+
+static void advance(struct tcp_conn *k);
+
+static void attempt_close(struct attempt *a)
+{
+	int fd = a->watch.fd;
+
+	if (fd < 0)
+		return;
+	chan_watch_del(a->conn->chan->chan.ep, &a->watch);
+	close(fd);
+	a->watch.fd = -1;
+}
+
+static struct attempt *find_state(struct tcp_dial *d, enum attempt_state state)
+{
+	for (u32 i = 0; i < d->n; i++)
+		if (d->at[i].state == state)
+			return &d->at[i];
+	return NULL;
+}
+
+bool tcp_dial_committed(const struct tcp_conn *k)
+{
+	return k->dial && find_state(k->dial, ANSWERED);
+}
+
+static void attempt_fail(struct attempt *a, int err, const char *what)
+{
+	attempt_close(a);
+	a->state = FAILED;
+	a->err = err;
+	a->what = what;
+}
+
+/* --- the hello --- */
+
+static void answer(struct attempt *a)
+{
+	struct tcp_conn *k = a->conn;
+	struct tcp_chan *c = k->chan;
+
+	if (tcp_hello_answer(&c->key, &a->challenge, chan_ep_rank(c->chan.ep),
+			     k->peer->core.rank, c->host, &a->answer) ||
+	    send(a->watch.fd, &a->answer, sizeof(a->answer),
+		 MSG_DONTWAIT | MSG_NOSIGNAL) != sizeof(a->answer)) {
+		attempt_fail(a, -errno, NULL);
+		return;
+	}
+	a->have = 0;
+	a->state = ANSWERED;
+}
+
+/* Nobody is being asked and somebody could be. */
+static void answer_next(struct tcp_dial *d)
+{
+	struct attempt *a;
+
+	while (!find_state(d, ANSWERED) && (a = find_state(d, CHALLENGED)))
+		answer(a);
+}
+
+/* 1: all there, 0: not yet, negative: closed. */
+static int read_some(struct attempt *a, void *to, u32 size)
+{
+	while (a->have < size) {
+		ssize_t n = recv(a->watch.fd, (char *)to + a->have,
+				 size - a->have, MSG_DONTWAIT);
+
+		if (n > 0)
+			a->have += n;
+		else if (n == 0)
+			return -ECONNRESET;
+		else if (errno == EAGAIN)
+			return 0;
+		else if (errno != EINTR)
+			return -errno;
+	}
+	return 1;
+}
+
+static void on_challenge(struct attempt *a)
+{
+	struct tcp_conn *k = a->conn;
+	u32 version = 0;
+
+	switch (tcp_hello_check_challenge(&a->challenge, &version)) {
+	case 0:
+		a->state = CHALLENGED;
+		answer_next(k->dial);
+		return;
+	case -EPROTO:
+		tcp_conn_lost(k, -EPROTO,
+			      "it speaks version %u of the O2G hello and we speak %u: all ranks need the same version of O2G",
+			      version, TCP_HELLO_VERSION);
+		return;
+	default:
+		attempt_fail(a, -EPROTO, "something that is not O2G answers");
+		advance(k);
+	}
+}
+
+static void on_verdict(struct attempt *a)
+{
+	struct tcp_conn *k = a->conn;
+	int fd = a->watch.fd;
+
+	if (!tcp_hello_check_verdict(&k->chan->key, &a->challenge, &a->answer,
+				     &a->verdict)) {
+		attempt_fail(a, -EPERM, "it does not know the job's secret");
+		advance(k);
+		return;
+	}
+	switch (le32_to_cpu(a->verdict.code)) {
+	case TCP_ACCEPTED:
+		chan_watch_del(k->chan->chan.ep, &a->watch);
+		a->watch.fd = -1;
+		if (tcp_conn_open(k, fd)) {
+			close(fd);
+			tcp_conn_lost(k, -O2G_ERR_PEER, "out of resources");
+		}
+		return;
+	case TCP_GONE:
+		tcp_conn_lost(k, -O2G_ERR_PEER,
+			      "it has given up the connection to us");
+		return;
+	case TCP_NOT_ME:
+		attempt_fail(a, -EADDRINUSE, "another rank answers there");
+		break;
+	default:
+		attempt_fail(a, -EALREADY, "it is connecting to us");
+	}
+	advance(k);
+}
+
+static int connect_result(int fd)
+{
+	socklen_t len = sizeof(int);
+	int err = 0;
+
+	getsockopt(fd, SOL_SOCKET, SO_ERROR, &err, &len);
+	return -err;
+}
+
+static int attempt_ready(struct chan_watch *w, u32 events)
+{
+	struct attempt *a = container_of(w, struct attempt, watch);
+	struct tcp_conn *k = a->conn;
+	int r = 0;
+
+	if (events & (EPOLLERR | EPOLLHUP))
+		r = connect_result(w->fd);
+	if (!r && a->state == CONNECTING)
+		r = read_some(a, &a->challenge, sizeof(a->challenge));
+	else if (!r && a->state == ANSWERED)
+		r = read_some(a, &a->verdict, sizeof(a->verdict));
+	else if (!r && events & EPOLLRDHUP)
+		r = -ECONNRESET;
+	if (r < 0) {
+		attempt_fail(a, r, r == -ECONNRESET ? "it hangs up" : NULL);
+		advance(k);
+	} else if (r > 0 && a->state == CONNECTING) {
+		on_challenge(a);
+	} else if (r > 0) {
+		on_verdict(a);
+	}
+	return 0; /* the attempt may be gone */
+}
+
+/* --- trying --- */
+
+static int attempt_start(struct attempt *a)
+{
+	struct tcp_conn *k = a->conn;
+	struct sockaddr_storage ss;
+	socklen_t len = tcp_addr_to_sock(&a->to, k->dial->port, &ss);
+	int fd, err;
+
+	fd = socket(a->to.family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC,
+		    0);
+	if (fd < 0)
+		return -errno;
+	tcp_sock_buffers(fd);
+	tcp_sock_options(fd);
+	a->watch.fd = fd;
+	a->watch.ready = attempt_ready;
+	a->have = 0;
+	if (connect(fd, (struct sockaddr *)&ss, len) && errno != EINPROGRESS)
+		err = -errno;
+	else
+		err = chan_watch_add(k->chan->chan.ep, &a->watch,
+				     EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET);
+	if (err) {
+		close(fd);
+		a->watch.fd = -1;
+		return err;
+	}
+	a->state = CONNECTING;
+	return 0;
+}
+
+static void set_timer(struct tcp_conn *k, u64 us)
+{
+	u64 now = o2g_now_us(), left;
+
+	left = k->dial->deadline_us > now ? k->dial->deadline_us - now : 0;
+	chan_timer_set(k->chan->chan.ep, &k->timer, us < left ? us : left);
+}
+
+/* After a change: prove ourselves where that is possible, and start the next
+ * address that was not tried in this round. */
+static void advance(struct tcp_conn *k)
+{
+	struct attempt *a;
+	int err;
+
+	answer_next(k->dial);
+	while ((a = find_state(k->dial, IDLE))) {
+		err = attempt_start(a);
+		if (!err) {
+			set_timer(k, TCP_STAGGER_US);
+			return;
+		}
+		if (err == -EMFILE || err == -ENFILE)
+			tcp_no_fds(k->chan, err, "connect");
+		a->state = FAILED;
+		a->err = err;
+		a->what = NULL;
+	}
+	set_timer(k, find_state(k->dial, FAILED) ? TCP_RETRY_US : ~0ull);
+}
+
+static void give_up(struct tcp_conn *k)
+{
+	struct tcp_dial *d = k->dial;
+	struct tcp_chan *c = k->chan;
+	char theirs[300], ours[200], text[TCP_ADDR_TEXT];
+	size_t n = 0;
+
+	for (u32 i = 0; i < d->n && n < sizeof(theirs); i++)
+		n += snprintf(theirs + n, sizeof(theirs) - n, "%s%s (%s)",
+			      i ? ", " : "",
+			      tcp_addr_ip(&d->at[i].to, text, sizeof(text)),
+			      d->at[i].what ? d->at[i].what :
+			      d->at[i].err  ? strerror(-d->at[i].err) :
+					      "no answer");
+	n = 0;
+	for (u32 i = 0; i < c->naddrs && n < sizeof(ours); i++)
+		n += snprintf(ours + n, sizeof(ours) - n, "%s%s",
+			      i ? ", " : "",
+			      tcp_addr_text(&c->addrs[i], text, sizeof(text)));
+	tcp_conn_lost(k, -O2G_ERR_PEER,
+		      "no connection in %llu s (O2G_TCP_TIMEOUT) to port %u of %s, from %s; O2G_TCP_INTERFACES chooses the interfaces",
+		      (unsigned long long)tcp_timeout_us() / 1000000, d->port,
+		      theirs, ours);
+}
+
+void tcp_dial_timer(struct tcp_conn *k)
+{
+	struct tcp_dial *d = k->dial;
+
+	if (o2g_now_us() >= d->deadline_us) {
+		give_up(k);
+		return;
+	}
+	if (!find_state(d, IDLE))
+		for (u32 i = 0; i < d->n; i++)
+			if (d->at[i].state == FAILED)
+				d->at[i].state = IDLE;
+	advance(k);
+}
+
+int tcp_dial_start(struct tcp_conn *k, const struct tcp_addr *to, u32 n,
+		   u16 port)
+{
+	struct tcp_dial *d = calloc(1, sizeof(*d) + n * sizeof(d->at[0]));
+
+	if (!d)
+		return -ENOMEM;
+	d->port = port;
+	d->n = n;
+	d->deadline_us = o2g_now_us() + tcp_timeout_us();
+	for (u32 i = 0; i < n; i++) {
+		d->at[i].conn = k;
+		d->at[i].to = to[i];
+		d->at[i].watch.fd = -1;
+	}
+	k->dial = d;
+	advance(k);
+	return 0;
+}
+
+void tcp_dial_stop(struct tcp_conn *k)
+{
+	struct tcp_dial *d = k->dial;
+
+	if (!d)
+		return;
+	for (u32 i = 0; i < d->n; i++)
+		attempt_close(&d->at[i]);
+	k->dial = NULL;
+	chan_timer_del(k->chan->chan.ep, &k->timer);
+	free(d);
+}

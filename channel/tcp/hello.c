@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+#include "hello.h"
+
+#include <nettle/hmac.h>
+#include <nettle/memops.h>
+#include <stdio.h>
+#include <sys/random.h>
+
+static const char challenge_magic[4] = "O2Gc";
+static const char answer_magic[4] = "O2Ga";
+static const char verdict_magic[4] = "O2Gv";
+
+static int random_nonce(u8 *nonce)
+{
+	ssize_t n;
+
+	do
+		n = getrandom(nonce, TCP_NONCE_SIZE, 0);
+	while (n < 0 && errno == EINTR);
+	return n == TCP_NONCE_SIZE ? 0 : -EIO;
+}
+
+static void mac(const struct tcp_hello_key *k, const char *label,
+		const struct tcp_challenge *c, const struct tcp_answer *a,
+		__le32 code, u8 *out)
+{
+	struct hmac_sha256_ctx ctx;
+
+	hmac_sha256_set_key(&ctx, 32, k->secret);
+	hmac_sha256_update(&ctx, strlen(label) + 1, (const u8 *)label);
+	hmac_sha256_update(&ctx, sizeof(*c), (const u8 *)c);
+	hmac_sha256_update(&ctx, offsetof(struct tcp_answer, mac),
+			   (const u8 *)a);
+	hmac_sha256_update(&ctx, sizeof(code), (const u8 *)&code);
+	hmac_sha256_update(&ctx, strlen(k->job), (const u8 *)k->job);
+	hmac_sha256_digest(&ctx, TCP_MAC_SIZE, out);
+}
+
+int tcp_hello_challenge(struct tcp_challenge *c)
+{
+	memcpy(c->magic, challenge_magic, 4);
+	c->version = cpu_to_le32(TCP_HELLO_VERSION);
+	return random_nonce(c->nonce);
+}
+
+int tcp_hello_check_challenge(const struct tcp_challenge *c, u32 *version)
+{
+	if (memcmp(c->magic, challenge_magic, 4))
+		return -EBADMSG;
+	*version = le32_to_cpu(c->version);
+	return *version == TCP_HELLO_VERSION ? 0 : -EPROTO;
+}
+
+int tcp_hello_answer(const struct tcp_hello_key *k,
+		     const struct tcp_challenge *c, u32 src, u32 dst,
+		     const char *host, struct tcp_answer *a)
+{
+	memset(a, 0, sizeof(*a));
+	memcpy(a->magic, answer_magic, 4);
+	a->version = cpu_to_le32(TCP_HELLO_VERSION);
+	a->src = cpu_to_le32(src);
+	a->dst = cpu_to_le32(dst);
+	memcpy(a->host, host, strnlen(host, TCP_HOST_SIZE - 1));
+	if (random_nonce(a->nonce))
+		return -EIO;
+	mac(k, "o2g tcp answer", c, a, 0, a->mac);
+	return 0;
+}
+
+bool tcp_hello_check_answer(const struct tcp_hello_key *k,
+			    const struct tcp_challenge *c,
+			    const struct tcp_answer *a)
+{
+	u8 want[TCP_MAC_SIZE];
+
+	if (memcmp(a->magic, answer_magic, 4) ||
+	    le32_to_cpu(a->version) != TCP_HELLO_VERSION)
+		return false;
+	mac(k, "o2g tcp answer", c, a, 0, want);
+	return memeql_sec(want, a->mac, TCP_MAC_SIZE);
+}
+
+void tcp_hello_verdict(const struct tcp_hello_key *k,
+		       const struct tcp_challenge *c,
+		       const struct tcp_answer *a, enum tcp_verdict code,
+		       struct tcp_verdict_msg *v)
+{
+	memcpy(v->magic, verdict_magic, 4);
+	v->code = cpu_to_le32(code);
+	mac(k, "o2g tcp verdict", c, a, v->code, v->mac);
+}
+
+bool tcp_hello_check_verdict(const struct tcp_hello_key *k,
+			     const struct tcp_challenge *c,
+			     const struct tcp_answer *a,
+			     const struct tcp_verdict_msg *v)
+{
+	u8 want[TCP_MAC_SIZE];
+
+	if (memcmp(v->magic, verdict_magic, 4))
+		return false;
+	mac(k, "o2g tcp verdict", c, a, v->code, want);
+	return memeql_sec(want, v->mac, TCP_MAC_SIZE);
+}

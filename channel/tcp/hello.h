@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/*
+ * The hello: what goes over a new connection before any packet.
+ *
+ *	acceptor  -> initiator   challenge  magic version nonce
+ *	initiator -> acceptor    answer     magic version src dst nonce host mac
+ *	acceptor  -> initiator   verdict    magic code mac
+ *
+ * All integers are little-endian. A mac is HMAC-SHA256, keyed with the job's
+ * secret, over a label, both nonces, both ranks, the host name, the code and the
+ * name of the job. The acceptor's nonce is new for every connection, so a
+ * recorded answer is worth nothing; the labels differ, so neither side's mac can
+ * be handed back to it.
+ */
+#ifndef TCP_HELLO_H
+#define TCP_HELLO_H
+
+#include "env.h"
+
+#define TCP_HELLO_VERSION 1
+#define TCP_NONCE_SIZE 16
+#define TCP_MAC_SIZE 32
+#define TCP_HOST_SIZE 32
+
+enum tcp_verdict {
+	TCP_ACCEPTED = 1,
+	TCP_DUPLICATE, /* another connection of this pair stands or wins */
+	TCP_NOT_ME,    /* this is not the endpoint you look for */
+	TCP_GONE,      /* we have given you up for lost */
+};
+
+struct tcp_challenge {
+	char magic[4];
+	__le32 version;
+	u8 nonce[TCP_NONCE_SIZE];
+};
+
+struct tcp_answer {
+	char magic[4];
+	__le32 version;
+	__le32 src, dst;
+	u8 nonce[TCP_NONCE_SIZE];
+	char host[TCP_HOST_SIZE]; /* of the initiator, ends in zeros */
+	u8 mac[TCP_MAC_SIZE];
+};
+
+struct tcp_verdict_msg {
+	char magic[4];
+	__le32 code;
+	u8 mac[TCP_MAC_SIZE];
+};
+
+_Static_assert(sizeof(struct tcp_challenge) == 24, "challenge");
+_Static_assert(sizeof(struct tcp_answer) == 96, "answer");
+_Static_assert(sizeof(struct tcp_verdict_msg) == 40, "verdict");
+
+/* What both sides know of the job. */
+struct tcp_hello_key {
+	const u8 *secret; /* 32 bytes */
+	const char *job;
+};
+
+/* -errno when there is no randomness. */
+int tcp_hello_challenge(struct tcp_challenge *c);
+/* Is it one of ours at all? -EBADMSG not O2G, -EPROTO another version (then
+ * *version says which), 0 fine. */
+int tcp_hello_check_challenge(const struct tcp_challenge *c, u32 *version);
+
+int tcp_hello_answer(const struct tcp_hello_key *k,
+		     const struct tcp_challenge *c, u32 src, u32 dst,
+		     const char *host, struct tcp_answer *a);
+/* True when whoever made it knows the secret and this challenge. */
+bool tcp_hello_check_answer(const struct tcp_hello_key *k,
+			    const struct tcp_challenge *c,
+			    const struct tcp_answer *a);
+
+void tcp_hello_verdict(const struct tcp_hello_key *k,
+		       const struct tcp_challenge *c,
+		       const struct tcp_answer *a, enum tcp_verdict code,
+		       struct tcp_verdict_msg *v);
+bool tcp_hello_check_verdict(const struct tcp_hello_key *k,
+			     const struct tcp_challenge *c,
+			     const struct tcp_answer *a,
+			     const struct tcp_verdict_msg *v);
+
+#endif

@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/*
+ * Listening, and the acceptor's half of the hello.
+ *
+ * There is one listening socket. When one address is offered it is bound to
+ * that; when several are, it is bound to the wildcard address of their family
+ * (IPv6 with IPv4 mapped into it when both are offered), and a connection that
+ * came in at an address we do not offer is closed at once: one descriptor per
+ * rank, whatever the number of interfaces, and no more exposed than with one
+ * socket each.
+ *
+ * Whoever connects gets a slot of a small table and a few seconds to prove that
+ * it belongs to the job; nothing is allocated for it before. A full table gives
+ * up its oldest entry if that has had time for a few round trips; otherwise the
+ * newcomer waits in the kernel's backlog, so that a thousand ranks that connect
+ * at once do not throw each other out.
+ */
+#define _GNU_SOURCE /* accept4 */
+#include "tcp.h"
+
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "log.h"
+#include "settings.h"
+
+#define GRACE_US 250000 /* an entry this young is not thrown out */
+#define ACCEPT_MAX 256	/* connections a turn */
+
+/* --- the socket --- */
+
+static void wildcard(const struct tcp_chan *c, struct tcp_addr *a)
+{
+	memset(a, 0, sizeof(*a));
+	a->family = AF_INET;
+	for (u32 i = 0; i < c->naddrs; i++)
+		if (c->addrs[i].family == AF_INET6)
+			a->family = AF_INET6;
+}
+
+static bool has_ipv4(const struct tcp_chan *c)
+{
+	for (u32 i = 0; i < c->naddrs; i++)
+		if (c->addrs[i].family == AF_INET)
+			return true;
+	return false;
+}
+
+/* A listening socket or negative errno; port 0 takes any. */
+static int listen_on(struct tcp_chan *c, const struct tcp_addr *a, u16 port)
+{
+	struct sockaddr_storage ss;
+	socklen_t len = tcp_addr_to_sock(a, port, &ss);
+	int fd, err, one = 1, v6only = !has_ipv4(c);
+
+	fd = socket(a->family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return -errno;
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+	if (a->family == AF_INET6)
+		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &v6only,
+			   sizeof(v6only));
+	tcp_sock_buffers(fd);
+	if (bind(fd, (struct sockaddr *)&ss, len) || listen(fd, SOMAXCONN)) {
+		err = -errno;
+		close(fd);
+		return err;
+	}
+	return fd;
+}
+
+/* "FIRST-LAST" or one port. */
+static int parse_ports(const char *text, u32 *first, u32 *last)
+{
+	char dash, end;
+	int n = sscanf(text, "%u%c%u%c", first, &dash, last, &end);
+
+	if (n == 1)
+		*last = *first;
+	else if (n != 3 || dash != '-')
+		return -EINVAL;
+	return *first && *first <= *last && *last <= 65535 ? 0 : -EINVAL;
+}
+
+static int listen_in_range(struct tcp_chan *c, const struct tcp_addr *a,
+			   const char *ports, char *why, size_t why_size)
+{
+	u32 first, last, n;
+	int fd = -EADDRINUSE;
+
+	if (parse_ports(ports, &first, &last)) {
+		snprintf(why, why_size,
+			 "O2G_TCP_PORTS is \"%s\", but FIRST-LAST with ports from 1 to 65535 is expected",
+			 ports);
+		return -EINVAL;
+	}
+	n = last - first + 1;
+	/* Start at a port of its own, so that ranks do not race for one. */
+	for (u32 i = 0; i < n && fd == -EADDRINUSE; i++)
+		fd = listen_on(c, a,
+			       first + (chan_ep_rank(c->chan.ep) + i) % n);
+	if (fd == -EADDRINUSE)
+		snprintf(why, why_size,
+			 "no port from %u to %u is free (O2G_TCP_PORTS): every rank of a host needs one, so widen the range",
+			 first, last);
+	return fd;
+}
+
+static int listen_anywhere(struct tcp_chan *c, char *why, size_t why_size)
+{
+	const char *ports = o2g_settings()->tcp_ports;
+	struct tcp_addr a = c->addrs[0];
+	char text[TCP_ADDR_TEXT];
+	int fd;
+
+	if (c->naddrs > 1)
+		wildcard(c, &a);
+	why[0] = '\0';
+	fd = *ports ? listen_in_range(c, &a, ports, why, why_size) :
+		      listen_on(c, &a, 0);
+	if (fd < 0 && !why[0])
+		snprintf(why, why_size, "cannot listen on %s: %s%s",
+			 tcp_addr_ip(&a, text, sizeof(text)), strerror(-fd),
+			 fd == -EMFILE ? "; raise `ulimit -n`" : "");
+	return fd;
+}
+
+static int local_port(int fd)
+{
+	struct sockaddr_storage ss;
+	socklen_t len = sizeof(ss);
+	struct tcp_addr a;
+	u16 port;
+
+	if (getsockname(fd, (struct sockaddr *)&ss, &len))
+		return -errno;
+	tcp_addr_from_sock(&ss, &a, &port);
+	return port;
+}
+
+/* --- strangers --- */
+
+void tcp_stranger(struct tcp_chan *c, int fd, const char *what)
+{
+	struct sockaddr_storage ss;
+	socklen_t len = sizeof(ss);
+	char text[TCP_ADDR_TEXT] = "?";
+	u64 now = o2g_now_us();
+	struct tcp_addr a;
+	u16 port = 0;
+
+	c->strangers++;
+	if (now - c->stranger_log_us < 1000000 && c->stranger_log_us)
+		return;
+	c->stranger_log_us = now;
+	if (!getpeername(fd, (struct sockaddr *)&ss, &len)) {
+		tcp_addr_from_sock(&ss, &a, &port);
+		tcp_addr_ip(&a, text, sizeof(text));
+	}
+	o2g_info("tcp: dropped a connection from %s port %u: %s (%llu so far)",
+		 text, port, what, (unsigned long long)c->strangers);
+}
+
+void tcp_no_fds(struct tcp_chan *c, int err, const char *what)
+{
+	struct rlimit lim = { 0, 0 };
+	u64 now = o2g_now_us();
+
+	if (now - c->fd_log_us < 5000000 && c->fd_log_us)
+		return;
+	c->fd_log_us = now;
+	getrlimit(RLIMIT_NOFILE, &lim);
+	if (err == -EMFILE)
+		o2g_error("tcp: cannot %s: all %llu file descriptors of this process are in use; raise the limit with `ulimit -n`",
+			  what, (unsigned long long)lim.rlim_cur);
+	else
+		o2g_error("tcp: cannot %s: the system has no file descriptor left (sysctl fs.file-max)",
+			  what);
+}
+
+/* --- slots --- */
+
+static void slot_free(struct tcp_slot *s)
+{
+	struct tcp_chan *c = s->chan;
+
+	chan_watch_del(c->chan.ep, &s->watch);
+	s->watch.fd = -1;
+	if (c->accept_waits)
+		chan_timer_set(c->chan.ep, &c->accept_timer, 0);
+}
+
+static void slot_drop(struct tcp_slot *s, const char *what)
+{
+	int fd = s->watch.fd;
+
+	tcp_stranger(s->chan, fd, what);
+	slot_free(s);
+	close(fd);
+}
+
+/* The answer is good. Decide, tell, and hand the socket on. */
+static void slot_decide(struct tcp_slot *s)
+{
+	struct tcp_chan *c = s->chan;
+	struct tcp_answer *a = &s->answer;
+	u32 src = le32_to_cpu(a->src), dst = le32_to_cpu(a->dst);
+	enum tcp_verdict code = TCP_NOT_ME;
+	struct tcp_verdict_msg v;
+	struct tcp_conn *k = NULL;
+	int fd = s->watch.fd;
+
+	a->host[TCP_HOST_SIZE - 1] = '\0';
+	if (dst == chan_ep_rank(c->chan.ep) && src != dst)
+		code = tcp_conn_offer(c, src, a->host, &k);
+	tcp_hello_verdict(&c->key, &s->challenge, a, code, &v);
+	slot_free(s);
+	/* A new socket has room for 40 bytes; one that has not is broken. */
+	if (send(fd, &v, sizeof(v), MSG_DONTWAIT | MSG_NOSIGNAL) !=
+		    sizeof(v) || !k) {
+		close(fd);
+		if (k)
+			tcp_conn_orphan(k);
+		return;
+	}
+	if (tcp_conn_open(k, fd)) {
+		close(fd);
+		tcp_conn_orphan(k);
+	}
+}
+
+static int slot_ready(struct chan_watch *w, u32 events)
+{
+	struct tcp_slot *s = container_of(w, struct tcp_slot, watch);
+	ssize_t n;
+
+	while (s->have < sizeof(s->answer)) {
+		n = recv(w->fd, (char *)&s->answer + s->have,
+			 sizeof(s->answer) - s->have, MSG_DONTWAIT);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0 && errno == EAGAIN)
+			return 0;
+		if (n <= 0) {
+			slot_drop(s, "it closed before proving itself");
+			return 0;
+		}
+		s->have += n;
+	}
+	if (!tcp_hello_check_answer(&s->chan->key, &s->challenge, &s->answer))
+		slot_drop(s, "it does not know the secret of this job");
+	else
+		slot_decide(s);
+	return 0;
+}
+
+static void slot_timer(struct chan_timer *t)
+{
+	struct tcp_chan *c = container_of(t, struct tcp_chan, slot_timer);
+	u64 now = o2g_now_us();
+	bool left = false;
+
+	for (u32 i = 0; i < TCP_HELLO_SLOTS; i++) {
+		if (c->slots[i].watch.fd < 0)
+			continue;
+		if (now - c->slots[i].since_us >= TCP_HELLO_US)
+			slot_drop(&c->slots[i], "it did not say hello in time");
+		else
+			left = true;
+	}
+	if (left)
+		chan_timer_set(c->chan.ep, t, 1000000);
+}
+
+/* NULL: none yet, accept_timer will ask again. */
+static struct tcp_slot *slot_get(struct tcp_chan *c)
+{
+	struct tcp_slot *oldest = &c->slots[0];
+	u64 age;
+
+	for (u32 i = 0; i < TCP_HELLO_SLOTS; i++) {
+		if (c->slots[i].watch.fd < 0)
+			return &c->slots[i];
+		if (c->slots[i].since_us < oldest->since_us)
+			oldest = &c->slots[i];
+	}
+	age = o2g_now_us() - oldest->since_us;
+	if (age < GRACE_US) {
+		c->accept_waits = true;
+		chan_timer_set(c->chan.ep, &c->accept_timer, GRACE_US - age);
+		return NULL;
+	}
+	slot_drop(oldest, "it was slow to say hello and others wait");
+	return oldest;
+}
+
+/* --- accepting --- */
+
+static bool came_in_right(struct tcp_chan *c, int fd)
+{
+	struct sockaddr_storage ss;
+	socklen_t len = sizeof(ss);
+	struct tcp_addr a;
+	u16 port;
+
+	if (getsockname(fd, (struct sockaddr *)&ss, &len))
+		return false;
+	tcp_addr_from_sock(&ss, &a, &port);
+	for (u32 i = 0; i < c->naddrs; i++)
+		if (tcp_addr_same_ip(&a, &c->addrs[i]))
+			return true;
+	return false;
+}
+
+static void slot_start(struct tcp_chan *c, struct tcp_slot *s, int fd)
+{
+	if (!came_in_right(c, fd)) {
+		tcp_stranger(c, fd, "it came in at an address we do not use");
+		close(fd);
+		return;
+	}
+	tcp_sock_options(fd);
+	s->have = 0;
+	s->since_us = o2g_now_us();
+	s->watch.fd = fd;
+	if (tcp_hello_challenge(&s->challenge) ||
+	    send(fd, &s->challenge, sizeof(s->challenge),
+		 MSG_DONTWAIT | MSG_NOSIGNAL) != sizeof(s->challenge) ||
+	    chan_watch_add(c->chan.ep, &s->watch,
+			   EPOLLIN | EPOLLRDHUP | EPOLLET)) {
+		s->watch.fd = -1;
+		close(fd);
+		return;
+	}
+	chan_timer_set(c->chan.ep, &c->slot_timer, 1000000);
+}
+
+/*
+ * No descriptor for a connection that is waiting: take the reserve, accept and
+ * close it, so that it does not keep us busy. The other side tries again.
+ */
+static void refuse_one(struct tcp_chan *c, int err)
+{
+	int fd;
+
+	tcp_no_fds(c, err, "accept a connection");
+	if (c->reserve_fd < 0)
+		return;
+	close(c->reserve_fd);
+	fd = accept4(c->listener.fd, NULL, NULL, SOCK_CLOEXEC);
+	if (fd >= 0)
+		close(fd);
+	c->reserve_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
+static void accept_all(struct tcp_chan *c)
+{
+	int fd;
+
+	c->accept_waits = false;
+	for (u32 i = 0; i < ACCEPT_MAX; i++) {
+		struct tcp_slot *s = slot_get(c);
+
+		if (!s)
+			return;
+		fd = accept4(c->listener.fd, NULL, NULL,
+			     SOCK_NONBLOCK | SOCK_CLOEXEC);
+		if (fd >= 0) {
+			slot_start(c, s, fd);
+			continue;
+		}
+		if (errno == EAGAIN)
+			return;
+		if (errno == EMFILE || errno == ENFILE)
+			refuse_one(c, -errno);
+		else if (errno != EINTR && errno != ECONNABORTED)
+			break;
+	}
+	/* More may be waiting, and an edge tells only once. */
+	chan_timer_set(c->chan.ep, &c->accept_timer, 10000);
+}
+
+static int listener_ready(struct chan_watch *w, u32 events)
+{
+	accept_all(container_of(w, struct tcp_chan, listener));
+	return 0;
+}
+
+static void accept_timer(struct chan_timer *t)
+{
+	accept_all(container_of(t, struct tcp_chan, accept_timer));
+}
+
+int tcp_listen(struct tcp_chan *c, char *why, size_t why_size)
+{
+	int fd = listen_anywhere(c, why, why_size), err;
+
+	if (fd < 0)
+		return fd;
+	c->port = local_port(fd);
+	c->listener.fd = fd;
+	c->listener.ready = listener_ready;
+	c->accept_timer.fn = accept_timer;
+	c->slot_timer.fn = slot_timer;
+	o2g_list_init(&c->accept_timer.link);
+	o2g_list_init(&c->slot_timer.link);
+	for (u32 i = 0; i < TCP_HELLO_SLOTS; i++) {
+		c->slots[i].watch.fd = -1;
+		c->slots[i].watch.ready = slot_ready;
+		c->slots[i].chan = c;
+	}
+	err = chan_watch_add(c->chan.ep, &c->listener, EPOLLIN | EPOLLET);
+	if (err) {
+		snprintf(why, why_size, "cannot watch the listening socket: %s",
+			 strerror(-err));
+		close(fd);
+		return err;
+	}
+	c->reserve_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	return 0;
+}
+
+void tcp_unlisten(struct tcp_chan *c)
+{
+	for (u32 i = 0; i < TCP_HELLO_SLOTS; i++) {
+		int fd = c->slots[i].watch.fd;
+
+		if (fd < 0)
+			continue;
+		slot_free(&c->slots[i]);
+		close(fd);
+	}
+	chan_timer_del(c->chan.ep, &c->slot_timer);
+	chan_timer_del(c->chan.ep, &c->accept_timer);
+	chan_watch_del(c->chan.ep, &c->listener);
+	close(c->listener.fd);
+	if (c->reserve_fd >= 0)
+		close(c->reserve_fd);
+}

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/*
+ * Receiving.
+ *
+ * Bytes are read into one staging area of the channel and fed to the parser,
+ * which keeps what is left of a header itself: nothing ever stays behind in the
+ * staging area, so all connections share it and an idle one costs no buffer.
+ * The rest of a body goes straight to where it belongs, in the same call as the
+ * beginning of what follows it.
+ *
+ * How much of the staging area to ask for is learnt per connection: little
+ * when large bodies come, which would be copied twice, and much when many small
+ * packets do.
+ *
+ * Readiness is edge-triggered. A read that returns less than asked has emptied
+ * the socket, and what comes later makes a new edge. A connection that has more
+ * than its share in one turn goes to the `more` list and gets its next turn from
+ * poll. A closed connection is closed only once everything before it is read.
+ */
+#include "tcp.h"
+
+#include <sys/uio.h>
+
+#include "log.h"
+
+#define DIRECT_MIN 2048 /* smaller rests of a body are cheaper to copy */
+
+/* --- packets --- */
+
+struct turn {
+	struct tcp_conn *conn;
+	int packets;
+	enum o2g_proto_reason reason; /* why a packet was refused */
+};
+
+static void count_recv(struct chan_peer *p, const struct o2g_hdr *h)
+{
+	p->bytes_recv += o2g_wire_body(h);
+	p->msgs_recv += h->type == O2G_PKT_EAGER || h->type == O2G_PKT_RTS ||
+			h->type == O2G_PKT_PUT;
+}
+
+static int rx_begin(void *ctx, const struct o2g_hdr *h)
+{
+	struct turn *t = ctx;
+	struct tcp_conn *k = t->conn;
+
+	count_recv(k->peer, h);
+	t->reason = o2g_proto_rx_begin(k->chan->core, &k->peer->core, h,
+				       &k->rx);
+	return t->reason == O2G_PROTO_OK ? 0 : -EBADMSG;
+}
+
+static void rx_body(void *ctx, const void *data, size_t n)
+{
+	struct turn *t = ctx;
+
+	chan_sink_write(&t->conn->rx.sink, data, n);
+}
+
+static int rx_end(void *ctx)
+{
+	struct turn *t = ctx;
+	struct tcp_conn *k = t->conn;
+
+	t->packets++;
+	t->reason = o2g_proto_rx_end(k->chan->core, &k->peer->core, &k->rx);
+	return t->reason == O2G_PROTO_OK ? 0 : -EBADMSG;
+}
+
+static const struct o2g_stream_ops rx_ops = { rx_begin, rx_body, rx_end };
+
+/* --- bytes --- */
+
+struct in_vec {
+	struct o2g_seg v[TCP_IOV + 1]; /* struct iovec */
+	u32 n;
+	u64 direct; /* bytes that go to the sink, before the staging area */
+	u64 bytes;
+};
+
+static void vec_fill(struct tcp_conn *k, struct in_vec *in)
+{
+	struct o2g_stream *s = &k->stream;
+	struct o2g_sink *to = &k->rx.sink;
+
+	in->n = 0;
+	in->direct = 0;
+	if (s->in_body && s->body_left >= DIRECT_MIN &&
+	    to->room >= s->body_left)
+		in->n = chan_slice(to->segs, to->nsegs, to->off, s->body_left,
+				   in->v, TCP_IOV, &in->direct);
+	in->bytes = in->direct;
+	/* More pieces than fit: the staging area is for what follows them. */
+	if (in->direct && in->direct < s->body_left)
+		return;
+	in->v[in->n].base = k->chan->stage;
+	in->v[in->n].len = k->stage;
+	in->bytes += k->stage;
+	in->n++;
+}
+
+static ssize_t vec_recv(int fd, struct in_vec *in)
+{
+	struct msghdr m = { .msg_iov = (struct iovec *)in->v,
+			    .msg_iovlen = in->n };
+	ssize_t n;
+
+	do
+		n = in->n == 1 ? recv(fd, in->v[0].base, in->v[0].len,
+				      MSG_DONTWAIT) :
+				 recvmsg(fd, &m, MSG_DONTWAIT);
+	while (n < 0 && errno == EINTR);
+	return n < 0 ? -errno : n;
+}
+
+static void learn(struct tcp_conn *k, u64 staged)
+{
+	const struct o2g_stream *s = &k->stream;
+
+	if (s->in_body && s->body_left > TCP_STAGE_MAX)
+		k->stage = TCP_STAGE_MIN;
+	else if (staged == k->stage && k->stage < TCP_STAGE_MAX)
+		k->stage *= 2;
+}
+
+/* Hand on @n bytes that vec_recv() brought. 0 or negative errno. */
+static int deliver(struct turn *t, const struct in_vec *in, u64 n)
+{
+	struct tcp_conn *k = t->conn;
+	u64 direct = n < in->direct ? n : in->direct;
+	int err = 0;
+	long fed;
+
+	if (direct) {
+		o2g_sink_advance(&k->rx.sink, direct);
+		if (o2g_stream_body_done(&k->stream, direct))
+			err = rx_end(t);
+	}
+	if (!err && n > direct) {
+		fed = o2g_stream_feed(&k->stream, k->chan->stage, n - direct,
+				      &rx_ops, t);
+		err = fed < 0 ? fed : 0;
+		learn(k, n - direct);
+	}
+	return err;
+}
+
+/* --- turns --- */
+
+static void lost(struct tcp_conn *k, const struct turn *t, int err)
+{
+	const char *what = strerror(-err);
+
+	if (err == -EBADMSG && t->reason != O2G_PROTO_OK)
+		what = o2g_proto_reason_name(t->reason);
+	else if (err == -EBADMSG)
+		what = o2g_wire_reason_name(k->stream.error);
+	if (err == -EBADMSG)
+		tcp_conn_lost(k, err, "malformed packet: %s", what);
+	else if (err)
+		tcp_conn_lost(k, -O2G_ERR_PEER, "connection lost: %s", what);
+	else
+		tcp_conn_lost(k, -O2G_ERR_PEER, "connection closed by peer");
+}
+
+/* The peer has closed. After BYE the engine does the rest. */
+static void closed(struct tcp_conn *k, const struct turn *t)
+{
+	if (!k->peer->core.said_bye) {
+		lost(k, t, 0);
+		return;
+	}
+	k->state = TCP_DEAD;
+}
+
+enum step { STEP_AGAIN, STEP_EMPTY, STEP_GONE };
+
+static enum step step(struct turn *t, u64 *budget)
+{
+	struct tcp_conn *k = t->conn;
+	struct in_vec in;
+	ssize_t n;
+	int err;
+
+	vec_fill(k, &in);
+	n = vec_recv(k->watch.fd, &in);
+	if (n == -EAGAIN && k->tx_err)
+		n = k->tx_err;
+	if (n == -EAGAIN)
+		return STEP_EMPTY;
+	if (n <= 0) {
+		if (n < 0)
+			lost(k, t, n);
+		else
+			closed(k, t);
+		return STEP_GONE;
+	}
+	err = deliver(t, &in, n);
+	if (err) {
+		lost(k, t, err);
+		return STEP_GONE;
+	}
+	*budget -= *budget < (u64)n ? *budget : (u64)n;
+	return (u64)n < in.bytes && !k->hup ? STEP_EMPTY : STEP_AGAIN;
+}
+
+int tcp_recv(struct tcp_conn *k)
+{
+	struct tcp_chan *c = k->chan;
+	struct turn t = { .conn = k };
+	u64 budget = TCP_WORK_BYTES;
+	enum step s = STEP_EMPTY;
+
+	if (k->state != TCP_OPEN || c->in_recv)
+		return 0;
+	c->in_recv = true;
+	c->turn++;
+	while (budget && (s = step(&t, &budget)) == STEP_AGAIN)
+		;
+	c->in_recv = false;
+	/* Answers that what we read has caused go out together, now. */
+	if (c->chan.needs_flush)
+		tcp_flush(&c->chan);
+	if (s == STEP_GONE)
+		return t.packets;
+	if (s == STEP_EMPTY)
+		o2g_list_del(&k->more);
+	else if (o2g_list_empty(&k->more))
+		o2g_list_add_tail(&k->more, &c->more);
+	if (t.packets)
+		tcp_conn_hot(k);
+	return t.packets;
+}
+
+/* Connections whose turn ended early; each gets one, in order. */
+static int poll_more(struct tcp_chan *c)
+{
+	struct tcp_conn *k = o2g_list_first(&c->more, struct tcp_conn, more);
+
+	o2g_list_del(&k->more);
+	return tcp_recv(k);
+}
+
+int tcp_poll(struct chan *chan)
+{
+	struct tcp_chan *c = tcp_chan_of(chan);
+	int packets = 0;
+
+	c->turn++;
+	if (!o2g_list_empty(&c->more))
+		packets += poll_more(c);
+	for (int i = 0; i < TCP_HOT && !packets; i++)
+		if (c->hot[i])
+			packets += tcp_recv(c->hot[i]);
+	return packets;
+}
+
+bool tcp_arm(struct chan *chan)
+{
+	struct tcp_chan *c = tcp_chan_of(chan);
+
+	if (chan->needs_flush)
+		tcp_flush(chan);
+	return !o2g_list_empty(&c->more);
+}
+
+void tcp_disarm(struct chan *chan)
+{
+}

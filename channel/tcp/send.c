@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/*
+ * Sending.
+ *
+ * A packet goes out at once, header and body in one call, straight from the
+ * user's memory; what the socket does not take is queued. Order is always: the
+ * batch (out[]), then the queue, then new packets.
+ *
+ * The batch is for programs that send many small messages in a row. The first
+ * goes out immediately; one that follows within microseconds, with no poll, no
+ * flush and no packet from that peer in between, is copied to the batch, which
+ * the engine flushes as soon as the program waits or tests, and a timer if it
+ * does neither. A ping-pong receives between two sends and so never gets there.
+ *
+ * o2g_proto_sent() may send again, from inside tcp_push(): then send() only
+ * queues, and the loop in tcp_push() goes on with it.
+ */
+#include "tcp.h"
+
+#include <stdlib.h>
+#include <sys/uio.h>
+
+#include "clock.h"
+
+struct out_vec {
+	struct o2g_seg v[TCP_IOV]; /* struct iovec */
+	u32 n;
+	u64 bytes;
+};
+
+static void vec_add(struct out_vec *o, const void *base, size_t len)
+{
+	o->v[o->n].base = (void *)base;
+	o->v[o->n].len = len;
+	o->n++;
+	o->bytes += len;
+}
+
+/* False when there was no room for all of it. */
+static bool vec_add_body(struct out_vec *o, const struct o2g_req *req, u64 off,
+			 u64 len)
+{
+	u64 covered = 0;
+
+	o->n += chan_slice(req->segs, req->nsegs, off, len, o->v + o->n,
+			   TCP_IOV - o->n, &covered);
+	o->bytes += covered;
+	return covered == len;
+}
+
+static ssize_t vec_send(int fd, struct out_vec *o)
+{
+	struct msghdr m = { .msg_iov = (struct iovec *)o->v,
+			    .msg_iovlen = o->n };
+	ssize_t n;
+
+	do
+		n = sendmsg(fd, &m, MSG_DONTWAIT | MSG_NOSIGNAL);
+	while (n < 0 && errno == EINTR);
+	return n < 0 ? -errno : n;
+}
+
+/* The loss is reported from the timer: our caller may hold the connection. */
+static void tx_failed(struct tcp_conn *k, int err)
+{
+	k->tx_err = err;
+	chan_timer_set(k->chan->chan.ep, &k->timer, 0);
+}
+
+static bool out_empty(const struct tcp_conn *k)
+{
+	return k->out_head == k->out_tail;
+}
+
+/* --- the queue --- */
+
+/* Take @n bytes off a packet; true when it is out. */
+static bool tx_advance(struct o2g_tx *tx, u64 *n)
+{
+	u64 step = O2G_HDR_SIZE - tx->hdr_done;
+
+	if (step > *n)
+		step = *n;
+	tx->hdr_done += step;
+	*n -= step;
+	step = tx->left < *n ? tx->left : *n;
+	tx->off += step;
+	tx->left -= step;
+	*n -= step;
+	return tx->hdr_done == O2G_HDR_SIZE && !tx->left;
+}
+
+/* @n bytes went out: packets that are out move to @done or are freed. */
+static void push_advance(struct tcp_conn *k, u64 n, struct o2g_list *done)
+{
+	u64 step = k->out_tail - k->out_head;
+
+	if (step > n)
+		step = n;
+	k->out_head += step;
+	n -= step;
+	if (out_empty(k))
+		k->out_head = k->out_tail = 0;
+	while (!o2g_list_empty(&k->queue)) {
+		struct o2g_tx *tx = o2g_list_first(&k->queue, struct o2g_tx,
+						   link);
+
+		if (!tx_advance(tx, &n))
+			break;
+		o2g_list_del(&tx->link);
+		if (tx == k->current)
+			k->current = NULL;
+		else if (tx->req)
+			o2g_list_add_tail(&tx->link, done);
+		if (!tx->req)
+			free(tx);
+	}
+}
+
+static void push_collect(struct tcp_conn *k, struct out_vec *o)
+{
+	struct o2g_list *i;
+
+	o->n = 0;
+	o->bytes = 0;
+	if (!out_empty(k))
+		vec_add(o, k->out + k->out_head, k->out_tail - k->out_head);
+	o2g_list_for_each(i, &k->queue) {
+		struct o2g_tx *tx = container_of(i, struct o2g_tx, link);
+
+		if (o->n + 2 > TCP_IOV)
+			return;
+		if (tx->hdr_done < O2G_HDR_SIZE)
+			vec_add(o, tx->hdr + tx->hdr_done,
+				O2G_HDR_SIZE - tx->hdr_done);
+		if (tx->left && !vec_add_body(o, tx->req, tx->off, tx->left))
+			return;
+	}
+}
+
+/* One call. True: the socket took it all, there may be more to send. */
+static bool push_once(struct tcp_conn *k)
+{
+	struct o2g_list done;
+	struct out_vec o;
+	ssize_t n;
+
+	o2g_list_init(&done);
+	push_collect(k, &o);
+	n = vec_send(k->watch.fd, &o);
+	if (n < 0 && n != -EAGAIN) {
+		tx_failed(k, n);
+		return false;
+	}
+	if (n < 0)
+		n = 0;
+	push_advance(k, n, &done);
+	while (!o2g_list_empty(&done)) {
+		struct o2g_tx *tx = o2g_list_first(&done, struct o2g_tx, link);
+
+		o2g_list_del(&tx->link);
+		o2g_proto_sent(k->chan->core, tx->req);
+	}
+	k->blocked = (u64)n < o.bytes;
+	return !k->blocked;
+}
+
+void tcp_push(struct tcp_conn *k)
+{
+	if (k->pushing || k->state != TCP_OPEN || k->tx_err)
+		return;
+	k->pushing = true;
+	while (!out_empty(k) || !o2g_list_empty(&k->queue))
+		if (!push_once(k))
+			break;
+	k->pushing = false;
+}
+
+static int enqueue(struct tcp_conn *k, const void *hdr, u32 hdr_done,
+		   struct o2g_req *req, u64 off, u64 len)
+{
+	struct o2g_tx *tx = req ? &req->tx : malloc(sizeof(*tx));
+
+	if (!tx) {
+		tx_failed(k, -ENOMEM);
+		return -ENOMEM;
+	}
+	memcpy(tx->hdr, hdr, O2G_HDR_SIZE);
+	tx->hdr_done = hdr_done;
+	tx->req = req;
+	tx->off = off;
+	tx->left = len;
+	o2g_list_add_tail(&tx->link, &k->queue);
+	if (k->pushing || k->blocked || k->state != TCP_OPEN)
+		return req ? 1 : 0;
+	k->current = tx;
+	tcp_push(k);
+	if (!k->current)
+		return 0;
+	k->current = NULL;
+	if (k->tx_err && req) {
+		o2g_list_del(&tx->link);
+		return -O2G_ERR_PEER;
+	}
+	return req ? 1 : 0;
+}
+
+void tcp_send_drop(struct tcp_conn *k)
+{
+	o2g_list_del(&k->dirty);
+	while (!o2g_list_empty(&k->queue)) {
+		struct o2g_tx *tx = o2g_list_first(&k->queue, struct o2g_tx,
+						   link);
+
+		o2g_list_del(&tx->link);
+		if (!tx->req)
+			free(tx);
+	}
+	k->out_head = k->out_tail = 0;
+}
+
+/* --- a new packet --- */
+
+/* Nothing is waiting: straight to the socket. */
+static int send_now(struct tcp_conn *k, const struct o2g_hdr *h,
+		    struct o2g_req *req, u64 off, u64 len)
+{
+	u8 hdr[O2G_HDR_SIZE];
+	struct out_vec o = { .n = 0 };
+	struct o2g_tx tx = { .off = off, .left = len };
+	ssize_t n;
+	u64 left;
+
+	o2g_wire_encode(h, hdr);
+	vec_add(&o, hdr, O2G_HDR_SIZE);
+	if (len)
+		vec_add_body(&o, req, off, len);
+	n = vec_send(k->watch.fd, &o);
+	if (n < 0 && n != -EAGAIN) {
+		tx_failed(k, n);
+		return -O2G_ERR_PEER;
+	}
+	left = n < 0 ? 0 : n;
+	k->blocked = left < o.bytes;
+	if (tx_advance(&tx, &left))
+		return 0;
+	return enqueue(k, hdr, tx.hdr_done, req, tx.off, tx.left);
+}
+
+static bool in_burst(struct tcp_conn *k)
+{
+	u64 now = o2g_now_ns(), last = k->last_ns;
+
+	k->last_ns = now;
+	if (k->last_turn == k->chan->turn && now - last < TCP_BURST_NS)
+		return true;
+	k->last_turn = k->chan->turn;
+	return false;
+}
+
+static void out_append(struct tcp_conn *k, const struct o2g_hdr *h,
+		       const struct o2g_req *req, u64 off, u64 len)
+{
+	struct tcp_chan *c = k->chan;
+
+	o2g_wire_encode(h, k->out + k->out_tail);
+	k->out_tail += O2G_HDR_SIZE;
+	if (len)
+		chan_gather(k->out + k->out_tail, req->segs, req->nsegs, off,
+			    len);
+	k->out_tail += len;
+	if (o2g_list_empty(&k->dirty))
+		o2g_list_add_tail(&k->dirty, &c->dirty);
+	c->chan.needs_flush = true;
+	if (!c->flush_set) {
+		c->flush_set = true;
+		chan_timer_set(c->chan.ep, &c->flush_timer, TCP_FLUSH_US);
+	}
+}
+
+/* May it be copied to the batch? Makes the batch if so. */
+static bool batch(struct tcp_conn *k, u64 len)
+{
+	if (len > TCP_SMALL)
+		return false;
+	/* A batch that waits takes what fits: nothing may overtake it. */
+	if (!in_burst(k) && out_empty(k))
+		return false;
+	if (!k->out)
+		k->out = malloc(TCP_OUT_SIZE);
+	return k->out && k->out_tail + O2G_HDR_SIZE + len <= TCP_OUT_SIZE;
+}
+
+static void count_sent(struct chan_peer *p, const struct o2g_hdr *h, u64 len)
+{
+	p->bytes_sent += len;
+	p->msgs_sent += h->type == O2G_PKT_EAGER || h->type == O2G_PKT_RTS ||
+			h->type == O2G_PKT_PUT;
+}
+
+int tcp_send(struct chan *c, struct chan_peer *p, const struct o2g_hdr *h,
+	     struct o2g_req *req, u64 off, u64 len)
+{
+	struct tcp_conn *k = p->link;
+	u8 hdr[O2G_HDR_SIZE];
+
+	if (unlikely(!k || k->state == TCP_DEAD || k->tx_err))
+		return -O2G_ERR_PEER;
+	count_sent(p, h, len);
+	tcp_conn_hot(k);
+	if (likely(k->state == TCP_OPEN && o2g_list_empty(&k->queue) &&
+		   !k->pushing)) {
+		if (batch(k, len)) {
+			out_append(k, h, req, off, len);
+			return 0;
+		}
+		if (out_empty(k))
+			return send_now(k, h, req, off, len);
+	}
+	o2g_wire_encode(h, hdr);
+	return enqueue(k, hdr, 0, req, off, len);
+}
+
+/* --- the end of a batch --- */
+
+void tcp_flush(struct chan *chan)
+{
+	struct tcp_chan *c = tcp_chan_of(chan);
+
+	c->turn++;
+	chan->needs_flush = false;
+	while (!o2g_list_empty(&c->dirty)) {
+		struct tcp_conn *k = o2g_list_first(&c->dirty, struct tcp_conn,
+						    dirty);
+
+		o2g_list_del(&k->dirty);
+		if (!k->blocked)
+			tcp_push(k);
+	}
+}
+
+void tcp_flush_timer(struct chan_timer *t)
+{
+	struct tcp_chan *c = container_of(t, struct tcp_chan, flush_timer);
+
+	c->flush_set = false;
+	if (c->chan.needs_flush)
+		tcp_flush(&c->chan);
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/*
+ * Socket options, names, and the slow goodbye.
+ *
+ * A socket is not just closed: what we sent last may still be in our kernel,
+ * and closing one that has unread data makes the kernel send a reset, which
+ * destroys it. So the sending side is shut down, what still comes is read and
+ * thrown away, and the socket is closed once the peer has closed too or its
+ * kernel has acknowledged everything.
+ */
+#include "tcp.h"
+
+#include <linux/sockios.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "settings.h"
+
+u64 tcp_timeout_us(void)
+{
+	int64_t s = o2g_settings()->tcp_timeout;
+
+	return (s > 0 ? s : 1) * 1000000ull;
+}
+
+static void set_int(int fd, int level, int option, int value)
+{
+	setsockopt(fd, level, option, &value, sizeof(value));
+}
+
+void tcp_sock_buffers(int fd)
+{
+	const struct o2g_settings *s = o2g_settings();
+
+	if (s->tcp_sndbuf)
+		set_int(fd, SOL_SOCKET, SO_SNDBUF, s->tcp_sndbuf);
+	if (s->tcp_rcvbuf)
+		set_int(fd, SOL_SOCKET, SO_RCVBUF, s->tcp_rcvbuf);
+}
+
+void tcp_sock_options(int fd)
+{
+	set_int(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+	set_int(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
+	set_int(fd, IPPROTO_TCP, TCP_KEEPIDLE, 10);
+	set_int(fd, IPPROTO_TCP, TCP_KEEPINTVL, 5);
+	set_int(fd, IPPROTO_TCP, TCP_KEEPCNT, 4);
+}
+
+static int end_text(int fd, int (*get)(int, struct sockaddr *, socklen_t *),
+		    char *buf, size_t size)
+{
+	struct sockaddr_storage ss;
+	socklen_t len = sizeof(ss);
+	char ip[TCP_ADDR_TEXT];
+	struct tcp_addr a;
+	u16 port;
+
+	if (get(fd, (struct sockaddr *)&ss, &len) ||
+	    (ss.ss_family != AF_INET && ss.ss_family != AF_INET6))
+		return snprintf(buf, size, "?");
+	tcp_addr_from_sock(&ss, &a, &port);
+	tcp_addr_ip(&a, ip, sizeof(ip));
+	return snprintf(buf, size, a.family == AF_INET ? "%s:%u" : "[%s]:%u",
+			ip, port);
+}
+
+static int name_of_sock(int fd, struct sockaddr *sa, socklen_t *len)
+{
+	return getsockname(fd, sa, len);
+}
+
+static int name_of_peer(int fd, struct sockaddr *sa, socklen_t *len)
+{
+	return getpeername(fd, sa, len);
+}
+
+void tcp_sock_describe(int fd, char *buf, size_t size)
+{
+	char from[TCP_ADDR_TEXT + 8], to[TCP_ADDR_TEXT + 8];
+
+	end_text(fd, name_of_sock, from, sizeof(from));
+	end_text(fd, name_of_peer, to, sizeof(to));
+	snprintf(buf, size, "%s -> %s", from, to);
+}
+
+/* --- the goodbye --- */
+
+/* Throw away what came in. True when the socket may be closed. */
+static bool linger_done(struct tcp_linger *l)
+{
+	char trash[4096];
+	ssize_t n;
+	int left = 1;
+
+	do
+		n = recv(l->watch.fd, trash, sizeof(trash), MSG_DONTWAIT);
+	while (n > 0 || (n < 0 && errno == EINTR));
+	if (n == 0 || errno != EAGAIN)
+		return true;
+	return (!ioctl(l->watch.fd, SIOCOUTQ, &left) && !left) ||
+	       o2g_now_us() >= l->deadline_us;
+}
+
+static void linger_free(struct tcp_linger *l)
+{
+	chan_watch_del(l->chan->chan.ep, &l->watch);
+	close(l->watch.fd);
+	o2g_list_del(&l->link);
+	free(l);
+}
+
+static void linger_check(struct tcp_chan *c)
+{
+	struct o2g_list *i, *tmp;
+
+	o2g_list_for_each_safe(i, tmp, &c->lingering) {
+		struct tcp_linger *l = container_of(i, struct tcp_linger, link);
+
+		if (linger_done(l))
+			linger_free(l);
+	}
+}
+
+static void linger_timer(struct chan_timer *t)
+{
+	struct tcp_chan *c = container_of(t, struct tcp_chan, linger_timer);
+
+	linger_check(c);
+	if (!o2g_list_empty(&c->lingering))
+		chan_timer_set(c->chan.ep, t, 20000);
+}
+
+static int linger_ready(struct chan_watch *w, u32 events)
+{
+	struct tcp_linger *l = container_of(w, struct tcp_linger, watch);
+
+	if (linger_done(l))
+		linger_free(l);
+	return 0;
+}
+
+void tcp_linger_add(struct tcp_chan *c, int fd)
+{
+	struct tcp_linger *l = calloc(1, sizeof(*l));
+
+	shutdown(fd, SHUT_WR);
+	if (!l) {
+		close(fd);
+		return;
+	}
+	l->watch.fd = fd;
+	l->watch.ready = linger_ready;
+	l->chan = c;
+	l->deadline_us = o2g_now_us() + TCP_LINGER_US;
+	if (chan_watch_add(c->chan.ep, &l->watch,
+			   EPOLLIN | EPOLLRDHUP | EPOLLET)) {
+		close(fd);
+		free(l);
+		return;
+	}
+	o2g_list_add_tail(&l->link, &c->lingering);
+	c->linger_timer.fn = linger_timer;
+	chan_timer_set(c->chan.ep, &c->linger_timer, 20000);
+}
+
+/* The channel closes. Bounded: half a second, and usually one round trip. */
+void tcp_linger_finish(struct tcp_chan *c)
+{
+	struct timespec ms = { 0, 1000000 };
+
+	chan_timer_del(c->chan.ep, &c->linger_timer);
+	for (int i = 0; i < 500; i++) {
+		linger_check(c);
+		if (o2g_list_empty(&c->lingering))
+			return;
+		nanosleep(&ms, NULL);
+	}
+	while (!o2g_list_empty(&c->lingering))
+		linger_free(o2g_list_first(&c->lingering, struct tcp_linger,
+					   link));
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/* Opening and closing the channel, its card, and its table of functions. */
+#include "tcp.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "log.h"
+#include "settings.h"
+
+/* A card must survive as printable text without ; , = and blanks. */
+static void host_name(char *buf, size_t size)
+{
+	if (gethostname(buf, size))
+		snprintf(buf, size, "unknown");
+	buf[size - 1] = '\0';
+	for (char *p = buf; *p; p++)
+		if (*p <= ' ' || *p > '~' || strchr(";,=+", *p))
+			*p = '-';
+}
+
+static int choose_addresses(struct tcp_chan *c, char *why, size_t why_size)
+{
+	const struct o2g_settings *s = o2g_settings();
+	struct tcp_addr all[128];
+	int n, family = s->tcp_family;
+
+	if (family != 0 && family != 4 && family != 6) {
+		o2g_warn("O2G_TCP_FAMILY is %d, but 0, 4 or 6 is expected; using both",
+			 family);
+		family = 0;
+	}
+	n = tcp_addr_list(all, sizeof(all) / sizeof(all[0]));
+	if (n < 0) {
+		snprintf(why, why_size, "cannot list network interfaces: %s",
+			 strerror(-n));
+		return n;
+	}
+	n = tcp_addr_choose(all, n, s->tcp_interfaces, family, c->addrs,
+			    TCP_ADDRS, why, why_size);
+	if (n < 0)
+		return n;
+	c->naddrs = n;
+	return 0;
+}
+
+static int tcp_open(struct chan_ep *ep, struct chan **chan, char *why,
+		    size_t why_size)
+{
+	struct tcp_chan *c = calloc(1, sizeof(*c));
+	int err;
+
+	if (!c) {
+		snprintf(why, why_size, "out of memory");
+		return -ENOMEM;
+	}
+	c->chan.ops = &tcp_chan_ops;
+	c->chan.ep = ep;
+	c->core = chan_ep_core(ep);
+	c->key.secret = chan_ep_secret(ep);
+	c->key.job = chan_ep_job(ep);
+	o2g_list_init(&c->conns);
+	o2g_list_init(&c->more);
+	o2g_list_init(&c->dirty);
+	o2g_list_init(&c->lingering);
+	o2g_list_init(&c->flush_timer.link);
+	o2g_list_init(&c->linger_timer.link);
+	c->flush_timer.fn = tcp_flush_timer;
+	host_name(c->host, sizeof(c->host));
+	err = choose_addresses(c, why, why_size);
+	if (!err)
+		err = tcp_listen(c, why, why_size);
+	if (err) {
+		free(c);
+		return err;
+	}
+	*chan = &c->chan;
+	return 0;
+}
+
+static void tcp_close(struct chan *chan)
+{
+	struct tcp_chan *c = tcp_chan_of(chan);
+
+	tcp_unlisten(c);
+	/* Connections of peers that another channel carries are still here. */
+	while (!o2g_list_empty(&c->conns))
+		tcp_conn_destroy(o2g_list_first(&c->conns, struct tcp_conn,
+						all));
+	tcp_linger_finish(c);
+	chan_timer_del(chan->ep, &c->flush_timer);
+	free(c);
+}
+
+static int tcp_card(struct chan *chan, char *buf, size_t size)
+{
+	struct tcp_chan *c = tcp_chan_of(chan);
+	struct tcp_card card;
+
+	memset(&card, 0, sizeof(card));
+	memcpy(card.host, c->host, sizeof(card.host));
+	snprintf(card.node, sizeof(card.node), "%s", chan_ep_node(chan->ep));
+	card.port = c->port;
+	card.naddrs = c->naddrs;
+	memcpy(card.addrs, c->addrs, sizeof(card.addrs));
+	return tcp_card_write(&card, chan_ep_rank(chan->ep), buf, size);
+}
+
+static bool tcp_reaches(struct chan *chan, const char *text)
+{
+	struct tcp_chan *c = tcp_chan_of(chan);
+	struct tcp_addr to[TCP_ADDRS];
+	struct tcp_card card;
+
+	return !tcp_card_read(text, &card) &&
+	       tcp_addr_order(c->addrs, c->naddrs, card.addrs, card.naddrs,
+			      !strcmp(card.node, chan_ep_node(chan->ep)), to,
+			      TCP_ADDRS);
+}
+
+const struct chan_ops tcp_chan_ops = {
+	.name = "tcp",
+	.open = tcp_open,
+	.close = tcp_close,
+	.card = tcp_card,
+	.reaches = tcp_reaches,
+	.connect = tcp_connect,
+	.disconnect = tcp_disconnect,
+	.send = tcp_send,
+	.poll = tcp_poll,
+	.flush = tcp_flush,
+	.arm = tcp_arm,
+	.disarm = tcp_disarm,
+	.describe = tcp_describe,
+	.adopt = tcp_adopt,
+};

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/*
+ * The TCP channel's own state. One connection per pair of endpoints, made on
+ * first use:
+ *
+ *	DIALING --verdict or peer's own dial--> OPEN --disconnect--> (linger)
+ *	   \--timeout, all addresses fail--> lost      \--error, FIN--> lost
+ *
+ * A tcp_conn is the pair; it outlives the sockets tried for it. Packets sent
+ * while it dials queue in it. Nothing frees a tcp_conn but disconnect() and
+ * close(), and the channel reports a loss only from the outermost level (a watch
+ * callback, a timer, poll), never from send(): whoever is further up the stack
+ * may still hold the connection. send() leaves a note in tx_err instead, and the
+ * timer does the rest.
+ */
+#ifndef TCP_TCP_H
+#define TCP_TCP_H
+
+#include "addr.h"
+#include "channel.h"
+#include "hello.h"
+#include "stream.h"
+
+#define TCP_HELLO_SLOTS 32
+#define TCP_HELLO_US 5000000   /* time a stranger has for its hello */
+#define TCP_STAGGER_US 250000  /* before the next address is tried as well */
+#define TCP_RETRY_US 100000    /* before the whole list is tried again */
+#define TCP_LINGER_US 2000000
+#define TCP_STAGE_MIN 4096
+#define TCP_STAGE_MAX 65536
+#define TCP_OUT_SIZE 16384     /* batch of small packets */
+#define TCP_SMALL 1024	       /* body that may be batched */
+#define TCP_BURST_NS 20000
+#define TCP_FLUSH_US 50
+#define TCP_IOV 32
+#define TCP_WORK_BYTES (1u << 20) /* per connection and call */
+#define TCP_HOT 2
+
+struct tcp_conn;
+struct tcp_chan;
+struct tcp_dial;
+
+enum tcp_state { TCP_DIALING, TCP_OPEN, TCP_DEAD };
+
+struct tcp_conn {
+	struct chan_watch watch; /* fd -1 while there is no socket */
+	struct tcp_chan *chan;
+	struct chan_peer *peer;
+	struct o2g_list all; /* chan->conns */
+	u8 state;
+	bool adopted;	/* the program's socket: not closed by us */
+	bool hup;	/* the peer will send no more: read on to the end */
+	bool pushing;	/* in tcp_push: send() only queues */
+	bool blocked;	/* the socket took no more: wait for EPOLLOUT */
+	int tx_err;	/* sending failed; the timer reports it */
+	struct chan_timer timer; /* dialling, or reporting tx_err */
+	struct tcp_dial *dial;	 /* while dialling */
+
+	/* receive */
+	struct o2g_stream stream;
+	struct o2g_rx rx;
+	u32 stage;	      /* bytes of the staging area worth asking for */
+	struct o2g_list more; /* chan->more: more to read than one turn takes */
+
+	/* send: first out[], then the queue */
+	struct o2g_list queue; /* struct o2g_tx */
+	struct o2g_tx *current; /* being sent by send() itself */
+	u8 *out;
+	u32 out_head, out_tail;
+	u64 last_ns;	       /* when a small packet last went out */
+	u64 last_turn;	       /* chan->turn at that time */
+	struct o2g_list dirty; /* chan->dirty: out[] waits for a flush */
+};
+
+/* An accepted socket that has not proved anything yet. */
+struct tcp_slot {
+	struct chan_watch watch; /* fd -1: free */
+	struct tcp_chan *chan;
+	u64 since_us;
+	u32 have;
+	struct tcp_challenge challenge;
+	struct tcp_answer answer;
+};
+
+/* A socket after disconnect: its last bytes are still on their way. */
+struct tcp_linger {
+	struct chan_watch watch;
+	struct tcp_chan *chan;
+	struct o2g_list link;
+	u64 deadline_us;
+};
+
+struct tcp_chan {
+	struct chan chan; /* first */
+	struct o2g_core *core;
+	char host[64];
+	struct tcp_addr addrs[TCP_ADDRS];
+	u32 naddrs;
+	u16 port;
+	struct tcp_hello_key key;
+
+	/* listening */
+	struct chan_watch listener;
+	struct chan_timer accept_timer;
+	bool accept_waits; /* for a free slot */
+	int reserve_fd; /* given up to refuse a connection when none is left */
+	struct tcp_slot slots[TCP_HELLO_SLOTS];
+	struct chan_timer slot_timer;
+	u64 strangers; /* connections dropped before they proved anything */
+	u64 stranger_log_us, fd_log_us;
+
+	/* connections */
+	struct o2g_list conns;
+	struct tcp_conn *hot[TCP_HOT]; /* last active first; may be NULL */
+	struct o2g_list more, dirty;
+	struct chan_timer flush_timer;
+	bool flush_set;
+	bool in_recv; /* the staging area is in use */
+	u64 turn;     /* counts poll and flush: they end a burst */
+
+	struct o2g_list lingering;
+	struct chan_timer linger_timer;
+
+	u8 stage[TCP_STAGE_MAX];
+};
+
+static inline struct tcp_chan *tcp_chan_of(struct chan *c)
+{
+	return container_of(c, struct tcp_chan, chan);
+}
+
+/* listen.c */
+int tcp_listen(struct tcp_chan *c, char *why, size_t why_size);
+void tcp_unlisten(struct tcp_chan *c);
+/* Out of descriptors: say so, with what to do, but not a thousand times. */
+void tcp_no_fds(struct tcp_chan *c, int err, const char *what);
+void tcp_stranger(struct tcp_chan *c, int fd, const char *what);
+
+/* dial.c */
+int tcp_dial_start(struct tcp_conn *k, const struct tcp_addr *to, u32 n,
+		   u16 port);
+void tcp_dial_stop(struct tcp_conn *k);
+void tcp_dial_timer(struct tcp_conn *k);
+/* Has this side proved itself on a connection of its own already? */
+bool tcp_dial_committed(const struct tcp_conn *k);
+
+/* conn.c */
+struct tcp_conn *tcp_conn_create(struct tcp_chan *c, struct chan_peer *p);
+void tcp_conn_destroy(struct tcp_conn *k);
+struct tcp_conn *tcp_conn_find(struct tcp_chan *c, u32 rank);
+/* @fd, which has passed its hello or needs none, carries the pair from now. */
+int tcp_conn_open(struct tcp_conn *k, int fd);
+void tcp_conn_lost(struct tcp_conn *k, int err, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+void tcp_conn_hot(struct tcp_conn *k);
+/* An accepted socket has proved to be @rank: what becomes of it. */
+enum tcp_verdict tcp_conn_offer(struct tcp_chan *c, u32 rank, const char *host,
+				struct tcp_conn **conn);
+/* The handover to tcp_conn_open failed: the peer tries again, or is lost. */
+void tcp_conn_orphan(struct tcp_conn *k);
+int tcp_conn_ready(struct chan_watch *w, u32 events);
+
+/* sock.c */
+/* Sizes count from the first segment on: set before listen or connect. */
+void tcp_sock_buffers(int fd);
+void tcp_sock_options(int fd);
+/* "10.0.0.1:4711 -> 10.0.0.2:4001" */
+void tcp_sock_describe(int fd, char *buf, size_t size);
+u64 tcp_timeout_us(void);
+void tcp_linger_add(struct tcp_chan *c, int fd);
+void tcp_linger_finish(struct tcp_chan *c);
+int tcp_connect(struct chan *c, struct chan_peer *p, const char *card);
+void tcp_disconnect(struct chan *c, struct chan_peer *p, bool orderly);
+int tcp_adopt(struct chan *c, struct chan_peer *p, int fd);
+void tcp_describe(struct chan *c, struct chan_peer *p, char *buf, size_t size);
+
+/* card.c */
+struct tcp_card {
+	char host[64];
+	char node[24];
+	u16 port;
+	u32 naddrs;
+	struct tcp_addr addrs[TCP_ADDRS];
+};
+int tcp_card_write(const struct tcp_card *card, u32 rank, char *buf,
+		   size_t size);
+int tcp_card_read(const char *text, struct tcp_card *card);
+
+/* send.c */
+int tcp_send(struct chan *c, struct chan_peer *p, const struct o2g_hdr *h,
+	     struct o2g_req *req, u64 off, u64 len);
+void tcp_flush(struct chan *c);
+/* Send what is queued until it is out or the socket is full. */
+void tcp_push(struct tcp_conn *k);
+void tcp_flush_timer(struct chan_timer *t);
+void tcp_send_drop(struct tcp_conn *k);
+
+/* recv.c */
+/* Read until there is nothing more or the turn is over. Packets handled. The
+ * connection may be gone afterwards. */
+int tcp_recv(struct tcp_conn *k);
+int tcp_poll(struct chan *c);
+bool tcp_arm(struct chan *c);
+void tcp_disarm(struct chan *c);
+
+#endif
