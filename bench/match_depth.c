@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
+/*
+ * What a match costs when many others wait in the queue.
+ *
+ *	posted		rank 1 posts N receives with tags 0 to N - 1; the
+ *			messages come in the reverse order, one at a time, each
+ *			answered: half the round trip
+ *	unexpected	rank 0 sends N messages with tags 0 to N - 1; when all
+ *			are there, rank 1 receives them in the reverse order:
+ *			time per receive
+ *
+ * One message at a time makes depth 1 and depth 100,000 do exactly the same
+ * but for the queue. Implementations that search a list would take hours: when
+ * the time limit is reached, what is left is received in the queue's order
+ * and the mean so far counts.
+ */
+#include "bench_common.h"
+
+#include <stdlib.h>
+
+enum {
+	TAG_ANSWER = 1 << 20,
+	TAG_LAST,
+};
+
+struct depth {
+	int rank;
+	long n;
+	double limit;
+	MPI_Request *req;
+	uint64_t *data;
+};
+
+static void check_word(uint64_t got, long tag)
+{
+	if (got != bench_hash(tag))
+		bench_fail("wrong data in the message with tag %ld", tag);
+}
+
+/* posted */
+
+static double posted_sender(struct depth *d)
+{
+	double start = bench_now(), time = 0;
+	long done = 0, next = 0;
+	int more = 1;
+
+	while (more) {
+		long tag = d->n - 1 - done++;
+
+		MPI_Send(&d->data[tag], 8, MPI_BYTE, 1, tag, MPI_COMM_WORLD);
+		MPI_Recv(&more, 1, MPI_INT, 1, TAG_ANSWER, MPI_COMM_WORLD,
+			 MPI_STATUS_IGNORE);
+	}
+	time = (bench_now() - start) / done / 2;
+	for (; next < d->n - done; next++)
+		MPI_Send(&d->data[next], 8, MPI_BYTE, 1, next, MPI_COMM_WORLD);
+	return time;
+}
+
+static void posted_receiver(struct depth *d)
+{
+	double end = bench_now() + d->limit;
+	long tag = d->n;
+	int more = 1;
+
+	while (more) {
+		MPI_Wait(&d->req[--tag], MPI_STATUS_IGNORE);
+		more = tag > 0 && (tag % 64 || bench_now() < end);
+		MPI_Send(&more, 1, MPI_INT, 0, TAG_ANSWER, MPI_COMM_WORLD);
+	}
+	MPI_Waitall(tag, d->req, MPI_STATUSES_IGNORE);
+	for (tag = 0; tag < d->n; tag++)
+		check_word(d->data[tag], tag);
+}
+
+static double posted(struct depth *d)
+{
+	for (long i = 0; i < d->n; i++)
+		d->data[i] = d->rank ? 0 : bench_hash(i);
+	for (long i = 0; d->rank == 1 && i < d->n; i++)
+		MPI_Irecv(&d->data[i], 8, MPI_BYTE, 0, i, MPI_COMM_WORLD,
+			  &d->req[i]);
+	MPI_Barrier(MPI_COMM_WORLD);
+	if (d->rank == 0)
+		return posted_sender(d);
+	if (d->rank == 1)
+		posted_receiver(d);
+	return 0;
+}
+
+/* unexpected */
+
+static void unexpected_sender(struct depth *d)
+{
+	for (long i = 0; i < d->n; i++)
+		MPI_Isend(&d->data[i], 8, MPI_BYTE, 1, i, MPI_COMM_WORLD,
+			  &d->req[i]);
+	MPI_Isend(NULL, 0, MPI_BYTE, 1, TAG_LAST, MPI_COMM_WORLD,
+		  &d->req[d->n]);
+	MPI_Waitall(d->n + 1, d->req, MPI_STATUSES_IGNORE);
+}
+
+static void recv_tag(long tag)
+{
+	uint64_t word = 0;
+
+	MPI_Recv(&word, 8, MPI_BYTE, 0, tag, MPI_COMM_WORLD,
+		 MPI_STATUS_IGNORE);
+	check_word(word, tag);
+}
+
+static double unexpected_receiver(struct depth *d)
+{
+	double start, time;
+	long tag = d->n;
+
+	/* Messages do not overtake: after the last, all are there. */
+	MPI_Recv(NULL, 0, MPI_BYTE, 0, TAG_LAST, MPI_COMM_WORLD,
+		 MPI_STATUS_IGNORE);
+	start = bench_now();
+	do
+		recv_tag(--tag);
+	while (tag && (tag % 64 || bench_now() < start + d->limit));
+	time = (bench_now() - start) / (d->n - tag);
+	for (long i = 0; i < tag; i++)
+		recv_tag(i);
+	return time;
+}
+
+static double unexpected(struct depth *d)
+{
+	double t = 0;
+
+	for (long i = 0; i < d->n; i++)
+		d->data[i] = bench_hash(i);
+	MPI_Barrier(MPI_COMM_WORLD);
+	if (d->rank == 0)
+		unexpected_sender(d);
+	else if (d->rank == 1)
+		t = unexpected_receiver(d);
+	return bench_max_over_ranks(t);
+}
+
+/* Shallow queues are filled again and again until 20,000 were matched. */
+static double repeat(struct depth *d, double (*once)(struct depth *))
+{
+	double t[BENCH_MAX_REPS];
+	int reps = 20000 / d->n;
+
+	if (reps < 3)
+		reps = 3;
+	if (reps > BENCH_MAX_REPS)
+		reps = BENCH_MAX_REPS;
+	for (int i = 0; i < reps; i++)
+		t[i] = once(d);
+	return bench_median(t, reps);
+}
+
+int main(int argc, char **argv)
+{
+	struct bench b;
+	struct depth d;
+	long limit_ms = 1000;
+	const struct bench_opt opts[] = {
+		{"limit-ms", &limit_ms, "time for one depth, once"},
+		{0},
+	};
+	double t_posted, t_unexpected;
+
+	bench_start(&b, &argc, &argv, "match_depth", 2,
+		    "1,10,100,1000,10000,100000", opts);
+	for (int i = 0; i < b.n_sizes; i++) {
+		d.rank = b.rank;
+		d.n = b.sizes[i];
+		d.limit = limit_ms * 1e-3;
+		d.req = bench_alloc((d.n + 1) * sizeof(*d.req));
+		d.data = bench_alloc(d.n * sizeof(*d.data));
+		t_posted = repeat(&d, posted);
+		t_unexpected = repeat(&d, unexpected);
+		bench_row(&b, "size", (double)d.n, "posted us", t_posted * 1e6,
+			  "unexpected us", t_unexpected * 1e6, NULL);
+		free(d.req);
+		free(d.data);
+	}
+	return bench_stop(&b);
+}
