@@ -16,15 +16,20 @@
 #include "settings.h"
 #include "user.h"
 
-static const struct chan_ops *const all[] = { &shm_chan_ops, &tcp_chan_ops };
-#define NALL (sizeof(all) / sizeof(all[0]))
+const struct chan_ops *const user_channel_table[] = {
+	&shm_chan_ops,
+	&tcp_chan_ops,
+	NULL
+};
 
 static const struct chan_ops *by_name(const char *name, size_t len)
 {
-	for (size_t i = 0; i < NALL; i++)
-		if (strlen(all[i]->name) == len &&
-		    !strncmp(all[i]->name, name, len))
-			return all[i];
+	for (size_t i = 0; user_channel_table[i]; i++) {
+		const struct chan_ops *ops = user_channel_table[i];
+
+		if (strlen(ops->name) == len && !strncmp(ops->name, name, len))
+			return ops;
+	}
 	return NULL;
 }
 

@@ -186,6 +186,7 @@ void user_peers_cleanup(struct user_ep *ep);
 void user_byes(struct user_ep *ep);
 
 /* channels.c */
+extern const struct chan_ops *const user_channel_table[]; /* NULL ends it */
 int user_channels_open(struct user_ep *ep);
 void user_channels_close(struct user_ep *ep);
 int user_channels_card(struct user_ep *ep, char *buf, size_t size);

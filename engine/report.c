@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+#include "report.h"
+
+#include <stdio.h>
+#include <sys/random.h>
+
+#include "log.h"
+#include "settings.h"
+#include "user.h"
+
+static struct chan *opened(struct user_ep *ep, const struct chan_ops *ops)
+{
+	for (unsigned i = 0; i < ep->nchans; i++)
+		if (ep->chans[i]->ops == ops)
+			return ep->chans[i];
+	return NULL;
+}
+
+static void report_one(struct user_ep *ep, const struct chan_ops *ops,
+		       struct o2g_channel_report *r)
+{
+	struct chan *chan = opened(ep, ops), *extra = NULL;
+	int err = 0;
+
+	r->name = ops->name;
+	r->wanted = o2g_list_has(o2g_settings()->channels, ops->name);
+	if (!chan) {
+		err = ops->open((struct chan_ep *)ep, &extra, r->why,
+				sizeof(r->why));
+		chan = extra;
+	}
+	r->usable = !err;
+	if (err && !r->why[0])
+		snprintf(r->why, sizeof(r->why), "%s", strerror(-err));
+	if (!err && ops->card(chan, r->card, sizeof(r->card)) < 0)
+		r->card[0] = '\0';
+	if (!err && extra)
+		ops->close(extra);
+}
+
+static int open_alone(struct o2g_ep **ep)
+{
+	struct o2g_attr attr = { .size = 1, .job = "info", .local_size = 1 };
+
+	if (getrandom(attr.secret, sizeof(attr.secret), 0) < 0)
+		return -errno;
+	return user_open(&attr, ep);
+}
+
+int o2g_report_channels(void (*fn)(const struct o2g_channel_report *r,
+				   void *arg),
+			void *arg)
+{
+	enum o2g_log_level level;
+	struct o2g_ep *ep;
+	int err;
+
+	o2g_settings(); /* what it has to say, it says at the usual level */
+	level = o2g_log_level;
+	o2g_log_level = O2G_LOG_ERROR; /* the report says why */
+	err = open_alone(&ep);
+	if (err)
+		goto out;
+	for (size_t i = 0; user_channel_table[i]; i++) {
+		struct o2g_channel_report r = { 0 };
+
+		user_lock(user_of(ep));
+		report_one(user_of(ep), user_channel_table[i], &r);
+		user_unlock(user_of(ep));
+		fn(&r, arg);
+	}
+	o2g_close(ep);
+out:
+	o2g_log_level = level;
+	return err;
+}
