@@ -72,7 +72,8 @@ EXAMPLES_O2G := $(filter-out $(EXAMPLES_MPI),$(EXAMPLES))
 .SUFFIXES:
 .PHONY: all run test test-build bench bench-build fuzz install install-parts \
         uninstall clean setup FORCE
-all: $(LIBO2G) $(LIBMPI) $(if $(TOOL_SRC),$(BUILD)/bin/o2g) $(EXAMPLES)
+all: $(LIBO2G) $(LIBMPI) $(BUILD)/bin/o2g $(EXAMPLES_O2G) \
+     $(if $(wildcard launch/launch.mk),$(EXAMPLES_MPI))
 
 # Rewritten only when the flags change: everything compiled depends on it.
 $(BUILD)/flags: FORCE
