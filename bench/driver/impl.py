@@ -39,7 +39,7 @@ class O2G:
 
     def tcp(self, ranks):
         return ([self.mpiexec, "-n", str(ranks), "-hosts", HOSTS,
-                 "-launcher-exec", AGENT], {"O2G_CHANNELS": "tcp"})
+                 "-agent", AGENT], {"O2G_CHANNELS": "tcp"})
 
 
 class MPICH:

@@ -21,7 +21,7 @@ class Link:
     """Use in a with statement: the namespaces go when it ends."""
 
     def __init__(self):
-        self.names = [f"o2gbench{os.getpid()}{end}" for end in "ab"]
+        self.names = [f"node{i}-bench{os.getpid()}" for i in (1, 2)]
         self.shaped = False
 
     def __enter__(self):
