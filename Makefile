@@ -143,8 +143,8 @@ again = $(MAKE) --no-print-directory $(jobs)
 
 run:
 	@scripts/setup build
-	@$(again) -s all $(BUILD)/tests/mpi/demo
-	@$(BUILD)/bin/mpiexec -n 4 $(BUILD)/tests/mpi/demo
+	@$(again) -s all
+	@BUILD=$(BUILD) scripts/demo
 
 test:
 	@scripts/setup test

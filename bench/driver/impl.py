@@ -16,13 +16,14 @@ AGENT = os.path.join(HERE, "nsagent")
 HOSTS = ",".join(netns.ADDRESSES)
 
 
-def first_line(*words):
+def line_with(name, *words):
     try:
         done = subprocess.run(words, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, text=True, check=False)
     except OSError:
         return "?"
-    return (done.stdout.strip() or "?").splitlines()[0].strip()
+    found = [x.strip() for x in done.stdout.splitlines() if name in x]
+    return found[0] if found else "?"
 
 
 class O2G:
@@ -32,7 +33,7 @@ class O2G:
         self.mpiexec = os.path.join(build, "bin", "mpiexec")
 
     def version(self):
-        return first_line(self.mpiexec, "--version")
+        return line_with("", self.mpiexec, "--version")
 
     def shm(self, ranks):
         return [self.mpiexec, "-n", str(ranks)], {"O2G_CHANNELS": "shm"}
@@ -47,10 +48,7 @@ class MPICH:
     mpiexec = "mpiexec.mpich"
 
     def version(self):
-        done = subprocess.run(["mpichversion"], stdout=subprocess.PIPE,
-                              text=True, check=False).stdout
-        lines = [line for line in done.splitlines() if "Version" in line]
-        return "MPICH " + lines[0].split()[-1] if lines else "?"
+        return "MPICH " + line_with("Version:", "mpichversion").split()[-1]
 
     def shm(self, ranks):
         return [self.mpiexec, "-n", str(ranks)], {}
@@ -71,7 +69,7 @@ class OpenMPI:
               "--mca", "pml", "ob1"]
 
     def version(self):
-        return first_line(self.mpiexec, "--version").replace(
+        return line_with("Open", self.mpiexec, "--version").replace(
             "mpiexec.openmpi (OpenRTE)", "Open MPI")
 
     def shm(self, ranks):
