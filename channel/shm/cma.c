@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/* Reading and writing a peer's memory, with the kernel's help: one copy. */
+#define _GNU_SOURCE
+#include "shm.h"
+
+#include <limits.h>
+#include <sys/uio.h>
+
+typedef ssize_t cma_fn(pid_t pid, const struct iovec *local,
+		       unsigned long nlocal, const struct iovec *remote,
+		       unsigned long nremote, unsigned long flags);
+
+static int cma_error(int err)
+{
+	switch (err) {
+	case ESRCH:
+		return -O2G_ERR_PEER;
+	case ENOSYS:
+		return -EOPNOTSUPP;
+	default:
+		return -err;
+	}
+}
+
+/*
+ * The kernel takes IOV_MAX pieces at a time and may stop earlier, at a page it
+ * cannot reach, without saying why: only a call that moves nothing does.
+ */
+static int cma_copy(cma_fn *fn, u32 pid, u64 addr, const struct o2g_seg *segs,
+		    u32 nsegs, u64 len)
+{
+	struct o2g_seg part[64];
+	u64 off = 0, covered;
+
+	while (len) {
+		struct iovec remote;
+		u32 n;
+		ssize_t done;
+
+		/* Pass what was copied, so that slicing stays cheap. */
+		while (nsegs && off >= segs->len) {
+			off -= segs->len;
+			segs++;
+			nsegs--;
+		}
+		n = chan_slice(segs, nsegs, off, len, part, 64, &covered);
+		if (!n)
+			return -EFAULT;
+		remote.iov_base = (void *)(uintptr_t)addr;
+		remote.iov_len = covered;
+		done = fn(pid, (struct iovec *)part, n, &remote, 1, 0);
+		if (done < 0)
+			return cma_error(errno);
+		if (!done)
+			return -EFAULT;
+		off += done;
+		addr += done;
+		len -= done;
+	}
+	return 0;
+}
+
+/* Does it work, and is that the process whose memory we mapped? */
+bool shm_can_get(struct shm *s, const struct shm_link *l)
+{
+	struct shm_head copy;
+	struct o2g_seg seg = { &copy, sizeof(copy) };
+
+	copy.token = 0;
+	return s->use_get &&
+	       !cma_copy(process_vm_readv, l->pid, l->theirs->self, &seg, 1,
+			 sizeof(copy)) &&
+	       copy.token == l->theirs->token;
+}
+
+int shm_get(struct chan *c, struct chan_peer *p, u64 addr,
+	    const struct o2g_seg *segs, u32 nsegs, u64 len)
+{
+	const struct shm_link *l = p->link;
+	int err;
+
+	if (!l || !l->can_get)
+		return -EOPNOTSUPP;
+	err = cma_copy(process_vm_readv, l->pid, addr, segs, nsegs, len);
+	if (!err)
+		p->bytes_recv += len;
+	return err;
+}
+
+int shm_put(struct chan *c, struct chan_peer *p, u64 addr,
+	    const struct o2g_seg *segs, u32 nsegs, u64 len)
+{
+	const struct shm_link *l = p->link;
+	int err;
+
+	if (!l || !l->can_get)
+		return -EOPNOTSUPP;
+	err = cma_copy(process_vm_writev, l->pid, addr, segs, nsegs, len);
+	if (!err)
+		p->bytes_sent += len;
+	return err;
+}

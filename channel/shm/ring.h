@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/*
+ * What two processes share: an endpoint's segment, and in it one ring for every
+ * rank that may send to it.
+ *
+ * A ring has two parts. Cells of one cache line carry the packets: control
+ * word, header and a short body, so a small message is one line that moves from
+ * core to core. Longer bodies lie in the data part, a plain ring of bytes,
+ * rounded up to lines. Cells hold nothing but cells, so a control word is never
+ * mistaken for body bytes of the lap before and nobody has to clear anything:
+ * a cell is published by storing its position plus one.
+ *
+ * The receiver publishes how far it has read (head) only every quarter of the
+ * ring, so in a ping-pong that line does not move at all. A record never takes
+ * more than a quarter of the data part: a sender that waits for room has always
+ * filled enough for the receiver to publish.
+ *
+ * Rejected: one ring of cells for both (the sender must then clear the cell
+ * that follows, a second line per message), and the 48-byte wire header in the
+ * cell (version, size, source and destination say nothing new here; without
+ * them 40 bytes of body fit in the line instead of 8).
+ */
+#ifndef SHM_RING_H
+#define SHM_RING_H
+
+#include "channel.h"
+
+#define SHM_MAGIC 0x6d68732d6732306full
+#define SHM_VERSION 1
+#define SHM_LINE 64
+#define SHM_PAGE 4096
+#define SHM_CARD_MAX 384
+#define SHM_CELLS_MIN 64
+#define SHM_CELLS_MAX 1024
+#define SHM_DATA_MIN (16u << 10)
+#define SHM_DATA_MAX (1u << 30)
+
+/* The start of a segment. */
+struct shm_head {
+	u64 magic;
+	u32 version;
+	u32 rank;
+	u32 size;  /* ranks that have a ring in this segment */
+	u32 cells; /* of every ring */
+	u32 data;  /* bytes of every ring */
+	u32 pid;
+	u64 token;
+	u64 self;     /* where the owner sees this struct */
+	u32 no_barrier; /* the owner cannot membarrier: senders must fence */
+	/* Counted up by a sender that attached or closed: look at the bits. */
+	_Alignas(SHM_LINE) u32 attention;
+	/* The owner sleeps: who sees this clears it and rings. */
+	_Alignas(SHM_LINE) u32 sleeping;
+	_Alignas(SHM_LINE) u64 attached[]; /* one bit for every rank */
+};
+
+/* The start of a ring; the cells follow after one page, then the data. */
+struct shm_ring {
+	/* written by the receiver: cells and, << 32, data bytes read */
+	_Alignas(SHM_LINE) u64 head;
+	/* written by the sender */
+	_Alignas(SHM_LINE) u32 waits; /* it has packets that did not fit */
+	u32 closed;
+	char card[SHM_CARD_MAX]; /* how the receiver reaches the sender */
+};
+_Static_assert(sizeof(struct shm_ring) <= SHM_PAGE, "ring head");
+
+/* What a cell holds, besides O2G_PKT_ types. */
+#define SHM_MORE 0xff /* the next piece of a body */
+
+/* Shape of a cell: which header fields it has. */
+enum shm_form {
+	SHM_FULL,  /* all */
+	SHM_BRIEF, /* EAGER: length is bytes; cookie and aux are 0 */
+};
+
+struct shm_cell {
+	u64 ctl;    /* seq:32 type:8 flags:8 form:8, stored last */
+	u32 credit;
+	u32 bytes; /* of the body, in this cell if they fit or in the data */
+	union {
+		struct {
+			u64 tag, length, cookie, aux;
+			u8 body[16];
+		} full;
+		struct {
+			u64 tag;
+			u8 body[40];
+		} brief;
+		u8 more[48];
+	};
+};
+_Static_assert(sizeof(struct shm_cell) == SHM_LINE, "a cell is a line");
+
+static inline u64 shm_ctl(u32 seq, u8 type, u8 flags, u8 form)
+{
+	return seq | (u64)type << 32 | (u64)flags << 40 | (u64)form << 48;
+}
+
+/* A process's own idea of a ring, at either end. */
+struct shm_end {
+	struct shm_ring *ring; /* NULL: not there (yet) */
+	struct shm_cell *cells;
+	char *data;
+	u32 cell_mask, data_mask;
+	u32 cell, at;		  /* next cell, next data byte; run freely */
+	u32 head_cell, head_data; /* as last published or last seen */
+};
+
+static inline u64 shm_ring_bytes(u32 cells, u32 data)
+{
+	return SHM_PAGE + (u64)cells * SHM_LINE + data;
+}
+
+static inline u32 shm_round(u32 bytes)
+{
+	return (bytes + SHM_LINE - 1) & ~(SHM_LINE - 1);
+}
+
+/* Largest piece of a body that one record carries. */
+static inline u32 shm_piece_max(const struct shm_end *e)
+{
+	return (e->data_mask + 1) / 4;
+}
+
+static inline struct shm_cell *shm_cell(const struct shm_end *e)
+{
+	return &e->cells[e->cell & e->cell_mask];
+}
+
+static inline void shm_see_head(struct shm_end *e)
+{
+	u64 head = __atomic_load_n(&e->ring->head, __ATOMIC_ACQUIRE);
+
+	e->head_cell = (u32)head;
+	e->head_data = head >> 32;
+}
+
+/* Sender: a free cell and @bytes of data room. What a broken receiver wrote
+ * can make this false for ever, and nothing worse. */
+static inline bool shm_has_room(const struct shm_end *e, u32 bytes)
+{
+	u32 cells = e->cell - e->head_cell, data = e->at - e->head_data;
+
+	return cells <= e->cell_mask && data <= e->data_mask + 1 &&
+	       bytes <= e->data_mask + 1 - data;
+}
+
+static inline bool shm_get_room(struct shm_end *e, u32 bytes)
+{
+	if (likely(shm_has_room(e, bytes)))
+		return true;
+	shm_see_head(e);
+	return shm_has_room(e, bytes);
+}
+
+/* Receiver: has the next cell been published? */
+static inline bool shm_ready(const struct shm_cell *cell, u32 pos, u64 *ctl)
+{
+	*ctl = __atomic_load_n(&cell->ctl, __ATOMIC_ACQUIRE);
+	return (u32)*ctl == pos + 1;
+}
+
+/* memcpy for a few bytes, in moves that overlap. @n is at most 64. */
+static inline void shm_copy_short(void *to, const void *from, u32 n)
+{
+	typedef struct {
+		u8 b[16];
+	} block;
+	char *t = to;
+	const char *f = from;
+
+	if (n >= 16) {
+		for (u32 i = 0; i + 16 <= n; i += 16)
+			*(block *)(t + i) = *(const block *)(f + i);
+		*(block *)(t + n - 16) = *(const block *)(f + n - 16);
+	} else if (n >= 8) {
+		memcpy(t, f, 8);
+		memcpy(t + n - 8, f + n - 8, 8);
+	} else if (n >= 4) {
+		memcpy(t, f, 4);
+		memcpy(t + n - 4, f + n - 4, 4);
+	} else if (n) {
+		t[0] = f[0];
+		t[n / 2] = f[n / 2];
+		t[n - 1] = f[n - 1];
+	}
+}
+
+#endif

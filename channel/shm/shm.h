@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/*
+ * The shared-memory channel: what its files share.
+ *
+ *	seg.c	    segments: create, open another's, map rings
+ *	shm.c	    open, close, card; the table of functions
+ *	conn.c	    links: connect, attach, disconnect
+ *	death.c	    noticing that a process has ended
+ *	send.c	    into rings
+ *	recv.c	    out of rings
+ *	doorbell.c  sleeping and waking
+ *	cma.c	    reading and writing a peer's memory
+ */
+#ifndef SHM_H
+#define SHM_H
+
+#include "ring.h"
+#include "settings.h"
+
+/* A segment of this process or, mapped, of another. */
+struct shm_seg {
+	int fd; /* own: open for others to open; another's: -1 once mapped */
+	struct shm_head *head;
+	size_t head_bytes;
+	char path[256]; /* file that must be unlinked, or "" */
+};
+
+/* Where a segment is, from a card. */
+struct shm_where {
+	char node[40];
+	u32 pid;
+	int fd;
+	u64 token;
+	char path[256];
+};
+
+struct shm;
+
+/* One peer. It has two halves that come and go on their own. */
+struct shm_link {
+	/* hot */
+	struct shm_end tx; /* in the peer's segment */
+	bool fence;	   /* a full fence before looking whether it sleeps */
+	struct shm_head *theirs;
+	struct o2g_list queue;	/* struct o2g_tx that did not fit */
+	struct shm_end rx;	/* in our segment */
+	struct chan_peer *p;
+	struct shm *shm;
+
+	/* the packet being received */
+	bool in_body;
+	u64 body_left;
+	struct o2g_rx rxp;
+
+	struct o2g_sink source; /* cursor of the first queued tx's body */
+	struct o2g_list pending; /* shm->pending while queue is not empty */
+	struct o2g_list all;	 /* shm->links */
+
+	/* cold */
+	bool bound; /* p->link is this; else another channel sends to p */
+	bool dead;  /* disconnected; freed when no loop can hold it */
+	bool failed; /* out of memory: to be lost at the next poll */
+	bool scanned;
+	bool gone; /* it had ended before we could reach it */
+	bool saw_close;
+	u32 scan_index;
+	struct shm_seg seg; /* the peer's */
+	u32 pid;
+	bool can_get; /* its memory can be read and written */
+	bool polled; /* death.c looks by timer whether it lives */
+	bool has_watch;
+	struct chan_watch watch; /* pidfd */
+};
+
+/* What poll looks at: dense, so that idle rings cost one load each. */
+struct shm_scan {
+	const struct shm_cell *cell;
+	u32 pos;
+	struct shm_link *link;
+};
+
+struct shm {
+	struct chan chan;
+	struct shm_seg own;
+	u32 attention; /* as last seen */
+	u64 *known;    /* the attached bits we have dealt with */
+	u32 nscan, max_scan;
+	struct shm_scan *scan;
+	struct o2g_core *core;
+	struct o2g_list pending; /* links with queued tx */
+	struct o2g_list links;
+	struct o2g_list graves;  /* dead links, by ->all */
+	int depth; /* loops that walk links */
+	u32 rank, size;
+	u32 cells, data; /* of the rings in our segment */
+	bool can_barrier;
+	bool use_get;
+	struct chan_watch bell;
+	struct chan_timer alive_timer; /* where there is no pidfd */
+	bool alive_timer_set;
+};
+
+/* seg.c */
+int shm_seg_create(struct shm *s, char *why, size_t why_size);
+int shm_seg_open(const struct shm_where *w, u32 rank, u32 size,
+		 struct shm_seg *seg);
+/* Allocate and map the ring of @sender. -ENOSPC when the memory is not there. */
+int shm_ring_map(const struct shm_seg *seg, u32 sender, struct shm_end *e);
+void shm_ring_unmap(struct shm_end *e);
+void shm_seg_close(struct shm_seg *seg);
+bool shm_seg_openable(const struct shm_where *w);
+
+/* shm.c */
+int shm_card(struct chan *c, char *buf, size_t size);
+int shm_parse_card(const char *card, struct shm_where *w);
+
+/* conn.c */
+int shm_connect(struct chan *c, struct chan_peer *p, const char *card);
+void shm_disconnect(struct chan *c, struct chan_peer *p, bool orderly);
+void shm_drop_link(struct shm_link *l, bool orderly);
+void shm_bury(struct shm *s);
+/* Somebody attached or closed. */
+void shm_attend(struct shm *s);
+
+/* death.c */
+void shm_watch_process(struct shm_link *l, int pidfd);
+void shm_unwatch_process(struct shm_link *l);
+bool shm_process_ended(u32 pid, int pidfd);
+int shm_pidfd(u32 pid);
+/* The peer's process has ended: take what is left and lose it. */
+void shm_ended(struct shm_link *l);
+
+/* send.c */
+int shm_send(struct chan *c, struct chan_peer *p, const struct o2g_hdr *h,
+	     struct o2g_req *req, u64 off, u64 len);
+/* Push a link's queue as far as it goes. */
+int shm_push(struct shm_link *l);
+bool shm_can_push(struct shm_link *l);
+/* The link closes: push what fits, without telling the core. */
+void shm_push_last(struct shm_link *l);
+
+/* recv.c */
+int shm_poll(struct chan *c);
+bool shm_work_waits(struct shm *s);
+/* Take everything that @l's process left in its ring. */
+void shm_drain(struct shm_link *l);
+int shm_scan_add(struct shm_link *l);
+void shm_scan_del(struct shm_link *l);
+
+/* doorbell.c */
+bool shm_barrier_setup(void);
+int shm_bell_open(struct shm *s, char *why, size_t why_size);
+void shm_bell_close(struct shm *s);
+void shm_bell_ring(struct shm *s, const struct shm_head *whose);
+bool shm_arm(struct chan *c);
+void shm_disarm(struct chan *c);
+
+/* Having written something for the owner of @whose: wake it if it sleeps. The
+ * caller has put the fence or relies on the sleeper's barrier. */
+static inline void shm_wake(struct shm *s, struct shm_head *whose)
+{
+	if (unlikely(__atomic_load_n(&whose->sleeping, __ATOMIC_RELAXED)) &&
+	    __atomic_exchange_n(&whose->sleeping, 0, __ATOMIC_ACQ_REL))
+		shm_bell_ring(s, whose);
+}
+
+/* cma.c */
+bool shm_can_get(struct shm *s, const struct shm_link *l);
+int shm_get(struct chan *c, struct chan_peer *p, u64 addr,
+	    const struct o2g_seg *segs, u32 nsegs, u64 len);
+int shm_put(struct chan *c, struct chan_peer *p, u64 addr,
+	    const struct o2g_seg *segs, u32 nsegs, u64 len);
+
+#endif
