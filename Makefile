@@ -184,10 +184,6 @@ install: all install-parts
 	done
 	for m in $(MAN); do \
 	  $(inst) $$m '$(DESTDIR)$(MANDIR)'/man$${m##*.}/$${m##*/} || exit 1; \
-	  for also in $$(scripts/man-names $$m); do \
-	    echo ".so man$${m##*.}/$${m##*/}" \
-	      >'$(DESTDIR)$(MANDIR)'/man$${m##*.}/$$also || exit 1; \
-	  done; \
 	done
 
 uninstall:
@@ -200,9 +196,7 @@ uninstall:
 	  rm -f '$(DESTDIR)$(PREFIX)/bin'/$$f; \
 	done
 	for m in $(MAN); do \
-	  for f in $${m##*/} $$(scripts/man-names $$m); do \
-	    rm -f '$(DESTDIR)$(MANDIR)'/man$${m##*.}/$$f; \
-	  done; \
+	  rm -f '$(DESTDIR)$(MANDIR)'/man$${m##*.}/$${m##*/}; \
 	done
 
 clean:
