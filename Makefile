@@ -184,6 +184,10 @@ install: all install-parts
 	done
 	for m in $(MAN); do \
 	  $(inst) $$m '$(DESTDIR)$(MANDIR)'/man$${m##*.}/$${m##*/} || exit 1; \
+	  for also in $$(scripts/man-names $$m); do \
+	    echo ".so man$${m##*.}/$${m##*/}" \
+	      >'$(DESTDIR)$(MANDIR)'/man$${m##*.}/$$also || exit 1; \
+	  done; \
 	done
 
 uninstall:
@@ -196,7 +200,9 @@ uninstall:
 	  rm -f '$(DESTDIR)$(PREFIX)/bin'/$$f; \
 	done
 	for m in $(MAN); do \
-	  rm -f '$(DESTDIR)$(MANDIR)'/man$${m##*.}/$${m##*/}; \
+	  for f in $${m##*/} $$(scripts/man-names $$m); do \
+	    rm -f '$(DESTDIR)$(MANDIR)'/man$${m##*.}/$$f; \
+	  done; \
 	done
 
 clean:
