@@ -30,8 +30,10 @@ static const struct setting table[] = {
 
 #define NSETTINGS (sizeof(table) / sizeof(table[0]))
 
-/* Variables that are ours but are not settings: set by the launcher. */
-static const char *const not_settings[] = { "O2G_JOB", "O2G_LAUNCHER" };
+/* Variables that are ours but are not settings: set by the launcher, or for the
+ * compiler wrappers. */
+static const char *const not_settings[] = { "O2G_JOB", "O2G_LAUNCHER",
+					    "O2G_CC", "O2G_CXX" };
 
 static struct o2g_settings values;
 static bool from_env[NSETTINGS];

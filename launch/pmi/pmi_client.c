@@ -2,6 +2,7 @@
 #include "pmi.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -428,6 +429,11 @@ void pmi_abort(int code, const char *text)
 	/* Without the lock: its holder may be waiting for a barrier that will
 	 * never come, and no answer is expected. The line is short enough to
 	 * go out in one write. */
-	if (pmi.conn.fd >= 0)
-		pmi_conn_send(&pmi.conn, line);
+	if (pmi.conn.fd < 0 || pmi_conn_send(&pmi.conn, line))
+		return;
+	/* Our own launcher ends us in a moment, with all the others. Until then
+	 * our connections stay open, so that nobody reports a lost peer where
+	 * there was an abort. */
+	if (getenv("O2G_LAUNCHER"))
+		poll(&(struct pollfd){.fd = pmi.conn.fd}, 1, 1000);
 }

@@ -29,6 +29,8 @@ int pmi_conn_send(struct pmi_conn *c, const char *line);
  * @timeout_ms, or for ever if negative. */
 int pmi_conn_recv(struct pmi_conn *c, int timeout_ms, char **line);
 
+/* --- the words of a line (pmi_field.c), also for the launcher --- */
+
 /* The value of @name in "cmd=x name=value other=value", copied. -ENOENT,
  * -ENOSPC. */
 int pmi_field(const char *line, const char *name, char *value, size_t size);

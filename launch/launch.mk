@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
+#
+# The launcher and the compiler wrappers. Included by the Makefile.
+
+HWLOC_LIBS ?= -lhwloc
+
+EXEC_SRC := $(wildcard launch/mpiexec/*.c) launch/pmi/pmi_field.c
+EXEC_OBJ := $(EXEC_SRC:%.c=$(BUILD)/%.o)
+LAUNCH   := mpiexec mpirun o2g-proxy mpicc mpicxx
+LAUNCH_BIN := $(LAUNCH:%=$(BUILD)/bin/%)
+
+all: $(LAUNCH_BIN)
+
+$(BUILD)/bin/mpiexec: $(EXEC_OBJ)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(EXEC_OBJ) $(HWLOC_LIBS)
+
+# One program, by other names: o2g-proxy is what runs on each host.
+$(BUILD)/bin/mpirun $(BUILD)/bin/o2g-proxy: $(BUILD)/bin/mpiexec
+	ln -sf mpiexec $@
+
+# The wrappers look for include/ and lib/ beside the directory they are in, so
+# the files that serve the build tree can be installed anywhere.
+BUILD_INCLUDE := $(BUILD)/include/mpi.h $(BUILD)/include/o2g.h
+$(BUILD_INCLUDE): $(BUILD)/include/%: include/%
+	@mkdir -p $(@D)
+	ln -sf '$(abspath $<)' $@
+
+$(BUILD)/bin/mpicc $(BUILD)/bin/mpicxx: | $(BUILD_INCLUDE)
+$(BUILD)/bin/mpicc: launch/mpicc.in
+	@mkdir -p $(@D)
+	sed -e 's|@VERSION@|$(VERSION)|' -e 's|@NAME@|mpicc|' \
+	  -e 's|@COMPILER@|cc|' -e 's|@VARIABLE@|O2G_CC|' -e 's|@OPTION@|cc|' $< >$@
+	chmod +x $@
+
+$(BUILD)/bin/mpicxx: launch/mpicc.in
+	@mkdir -p $(@D)
+	sed -e 's|@VERSION@|$(VERSION)|' -e 's|@NAME@|mpicxx|' \
+	  -e 's|@COMPILER@|c++|' -e 's|@VARIABLE@|O2G_CXX|' -e 's|@OPTION@|cxx|' $< >$@
+	chmod +x $@
+
+# A rank without MPI, for the launcher's own tests.
+PMI_PROG_SRC := tests/system/pmi_prog.c $(wildcard launch/pmi/*.c) base/log.c
+PMI_PROG_OBJ := $(PMI_PROG_SRC:%.c=$(BUILD)/%.o)
+test-build: $(BUILD)/tests/system/pmi_prog
+$(BUILD)/tests/system/pmi_prog: $(PMI_PROG_OBJ)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(PMI_PROG_OBJ)
+
+.PHONY: install-launch uninstall-launch
+install-parts: install-launch
+install-launch: all
+	mkdir -p '$(DESTDIR)$(PREFIX)/bin'
+	install -m 755 $(BUILD)/bin/mpiexec '$(DESTDIR)$(PREFIX)/bin'
+	for f in mpicc mpicxx; do \
+	  sed 's|^libdir=$$|libdir=$(LIBDIR:$(PREFIX)/lib=)|' $(BUILD)/bin/$$f \
+	    >'$(DESTDIR)$(PREFIX)/bin'/$$f && \
+	  chmod 755 '$(DESTDIR)$(PREFIX)/bin'/$$f || exit 1; \
+	done
+	ln -sf mpiexec '$(DESTDIR)$(PREFIX)/bin/mpirun'
+	ln -sf mpiexec '$(DESTDIR)$(PREFIX)/bin/o2g-proxy'
+	ln -sf mpicxx '$(DESTDIR)$(PREFIX)/bin/mpic++'
+
+uninstall: uninstall-launch
+uninstall-launch:
+	for f in $(LAUNCH) mpic++; do \
+	  rm -f '$(DESTDIR)$(PREFIX)/bin'/$$f; \
+	done
+
+-include $(EXEC_OBJ:.o=.d) $(PMI_PROG_OBJ:.o=.d)

@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
+#define _GNU_SOURCE
+#include "args.h"
+
+#include <ctype.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char help[] =
+	"usage: mpiexec [options] program [arguments] [: [options] program "
+	"...]\n"
+	"\n"
+	"Which and how many:\n"
+	"  -n N                      start N ranks of the program (-np)\n"
+	"  -wdir DIR                 in this directory (-wd)\n"
+	"  -env NAME VALUE           with this variable; -genv: for every "
+	"program\n"
+	"  -x NAME[=VALUE]           pass NAME on to other hosts too; "
+	"-genvlist A,B\n"
+	"  -genvall, -genvnone       pass on everything, nothing; -envall, "
+	"-envnone\n"
+	"\n"
+	"Where:\n"
+	"  -hosts A,B:2              on these hosts, with so many slots "
+	"(-host)\n"
+	"  -f FILE                   hosts from a file: one \"host:slots\" a "
+	"line\n"
+	"  -ppn N                    N ranks on a host before the next one is "
+	"used\n"
+	"  -bind-to WHAT             none, hwthread, core, socket or numa\n"
+	"  -map-by WHAT              spread ranks over these first\n"
+	"  -report-bindings          say where each rank is bound\n"
+	"\n"
+	"How:\n"
+	"  -l                        the rank in front of every line of "
+	"output\n"
+	"  -stdin WHO                standard input to a rank, all or none; 0\n"
+	"  -timeout SECONDS          end the job after this time, with code "
+	"124\n"
+	"  -disable-auto-cleanup     a rank that fails does not end the "
+	"others\n"
+	"  -agent COMMAND            reach other hosts by `COMMAND host "
+	"program`; ssh\n"
+	"  -force-agent              reach this host that way, too\n"
+	"  -proxy PATH               where o2g-proxy is on the other hosts\n"
+	"  --help, --version\n"
+	"\n"
+	"See mpiexec(1).\n";
+
+struct state {
+	struct options *opt;
+	struct app *app;
+	const char *name; /* of the option, as given */
+};
+
+static struct app *add_app(struct options *opt)
+{
+	opt->apps = xrealloc(opt->apps, (opt->napps + 1) * sizeof(*opt->apps));
+	memset(&opt->apps[opt->napps], 0, sizeof(*opt->apps));
+	return &opt->apps[opt->napps++];
+}
+
+static int number(struct state *s, const char *text, int low)
+{
+	int v;
+
+	if (!parse_int(text, low, 1 << 24, &v))
+		fail(EXIT_USAGE, "%s needs a number of at least %d, not \"%s\"",
+		     s->name, low, text);
+	return v;
+}
+
+static void set_n(struct state *s, char **v)
+{
+	s->app->n = number(s, v[0], 1);
+}
+
+static void set_wdir(struct state *s, char **v)
+{
+	s->app->wdir = v[0];
+}
+
+static void check_name(struct state *s, const char *name)
+{
+	if (!*name || strchr(name, '='))
+		fail(EXIT_USAGE, "%s needs the name of a variable, not \"%s\"",
+		     s->name, name);
+}
+
+static void env_set(struct state *s, struct env_spec *e, char **v)
+{
+	char *text;
+
+	check_name(s, v[0]);
+	text = xprintf("%s=%s", v[0], v[1]);
+	strings_add(&e->set, text);
+	free(text);
+}
+
+static void env_list(struct state *s, struct env_spec *e, const char *list)
+{
+	char *copy = xstrdup(list), *save = NULL;
+
+	for (char *w = strtok_r(copy, ",", &save); w;
+	     w = strtok_r(NULL, ",", &save)) {
+		check_name(s, w);
+		strings_add(&e->pass, w);
+	}
+	free(copy);
+}
+
+static void set_env(struct state *s, char **v)
+{
+	env_set(s, &s->app->env, v);
+}
+
+static void set_genv(struct state *s, char **v)
+{
+	env_set(s, &s->opt->env, v);
+}
+
+static void set_envlist(struct state *s, char **v)
+{
+	env_list(s, &s->app->env, v[0]);
+}
+
+static void set_genvlist(struct state *s, char **v)
+{
+	env_list(s, &s->opt->env, v[0]);
+}
+
+static void set_x(struct state *s, char **v)
+{
+	const char *eq = strchr(v[0], '=');
+
+	if (eq && eq != v[0]) {
+		strings_add(&s->opt->env.set, v[0]);
+		return;
+	}
+	check_name(s, v[0]);
+	strings_add(&s->opt->env.pass, v[0]);
+}
+
+static void set_envall(struct state *s, char **v)
+{
+	s->app->env.all = true;
+}
+
+static void set_genvall(struct state *s, char **v)
+{
+	s->opt->env.all = true;
+}
+
+static void set_envnone(struct state *s, char **v)
+{
+	s->app->env.none = true;
+}
+
+static void set_genvnone(struct state *s, char **v)
+{
+	s->opt->env.none = true;
+}
+
+/* The first program's hosts are the job's; a later program may have its own. */
+static struct hosts *hosts_here(struct state *s)
+{
+	return s->app == &s->opt->apps[0] ? &s->opt->hosts : &s->app->hosts;
+}
+
+static void set_hosts(struct state *s, char **v)
+{
+	hosts_add_list(hosts_here(s), v[0]);
+}
+
+static void set_hostfile(struct state *s, char **v)
+{
+	hosts_add_file(hosts_here(s), v[0]);
+}
+
+static void set_ppn(struct state *s, char **v)
+{
+	s->opt->ppn = number(s, v[0], 1);
+}
+
+static void set_agent(struct state *s, char **v)
+{
+	if (!v[0][strspn(v[0], " \t")])
+		fail(EXIT_USAGE, "%s needs a command, e.g. \"ssh -p 2222\"",
+		     s->name);
+	s->opt->agent = v[0];
+}
+
+static void set_force_agent(struct state *s, char **v)
+{
+	s->opt->force_agent = true;
+}
+
+static void set_proxy(struct state *s, char **v)
+{
+	s->opt->proxy = v[0];
+}
+
+static void set_label(struct state *s, char **v)
+{
+	s->opt->label = true;
+}
+
+static void set_stdin(struct state *s, char **v)
+{
+	if (!strcmp(v[0], "all"))
+		s->opt->stdin_rank = STDIN_ALL;
+	else if (!strcmp(v[0], "none"))
+		s->opt->stdin_rank = STDIN_NONE;
+	else if (!parse_int(v[0], 0, INT_MAX, &s->opt->stdin_rank))
+		fail(EXIT_USAGE, "%s needs a rank, all or none, not \"%s\"",
+		     s->name, v[0]);
+}
+
+static void set_bind(struct state *s, char **v)
+{
+	s->opt->bind_to = v[0];
+}
+
+static void set_map(struct state *s, char **v)
+{
+	s->opt->map_by = v[0];
+}
+
+static void set_report(struct state *s, char **v)
+{
+	s->opt->report_bindings = true;
+}
+
+static void set_timeout(struct state *s, char **v)
+{
+	s->opt->timeout = number(s, v[0], 1);
+}
+
+static void set_keep_going(struct state *s, char **v)
+{
+	s->opt->keep_going = true;
+}
+
+static void set_verbose(struct state *s, char **v)
+{
+	s->opt->verbose = true;
+}
+
+static void show_help(struct state *s, char **v)
+{
+	fputs(help, stdout);
+	exit(0);
+}
+
+static void show_version(struct state *s, char **v)
+{
+	printf("mpiexec (O2G) %s\n", O2G_VERSION);
+	exit(0);
+}
+
+static const struct option {
+	const char *names; /* with spaces, without dashes */
+	int values;
+	void (*fn)(struct state *s, char **values);
+} table[] = {
+	{"n np", 1, set_n},
+	{"wdir wd", 1, set_wdir},
+	{"env", 2, set_env},
+	{"genv", 2, set_genv},
+	{"envlist", 1, set_envlist},
+	{"genvlist", 1, set_genvlist},
+	{"x", 1, set_x},
+	{"envall", 0, set_envall},
+	{"genvall", 0, set_genvall},
+	{"envnone", 0, set_envnone},
+	{"genvnone", 0, set_genvnone},
+	{"hosts host H", 1, set_hosts},
+	{"f hostfile machinefile", 1, set_hostfile},
+	{"ppn perhost", 1, set_ppn},
+	{"agent launcher launcher-exec", 1, set_agent},
+	{"force-agent", 0, set_force_agent},
+	{"proxy", 1, set_proxy},
+	{"l prepend-rank", 0, set_label},
+	{"stdin s", 1, set_stdin},
+	{"bind-to", 1, set_bind},
+	{"map-by", 1, set_map},
+	{"report-bindings", 0, set_report},
+	{"timeout", 1, set_timeout},
+	{"disable-auto-cleanup", 0, set_keep_going},
+	{"v verbose", 0, set_verbose},
+	{"h help", 0, show_help},
+	{"V version", 0, show_version},
+};
+
+static bool has_name(const char *names, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (const char *p = names; *p; p += *p == ' ') {
+		size_t len = strcspn(p, " ");
+
+		if (len == n && !strncmp(p, name, n))
+			return true;
+		p += len;
+	}
+	return false;
+}
+
+static const struct option *find_option(const char *arg)
+{
+	arg += strspn(arg, "-");
+	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++)
+		if (has_name(table[i].names, arg))
+			return &table[i];
+	return NULL;
+}
+
+/* Options up to the program; returns where that is. */
+static int parse_options(struct state *s, int argc, char **argv, int i)
+{
+	while (i < argc && argv[i][0] == '-' && argv[i][1]) {
+		const struct option *o = find_option(argv[i]);
+
+		if (!strcmp(argv[i], "--"))
+			return i + 1;
+		s->name = argv[i];
+		if (!o)
+			fail(EXIT_USAGE,
+			     "%s is not an option; mpiexec --help lists them",
+			     argv[i]);
+		if (argc - i - 1 < o->values)
+			fail(EXIT_USAGE, "%s needs %d more argument%s", argv[i],
+			     o->values, o->values > 1 ? "s" : "");
+		o->fn(s, argv + i + 1);
+		i += 1 + o->values;
+	}
+	return i;
+}
+
+static void check(const struct options *opt)
+{
+	int total = 0;
+
+	for (int i = 0; i < opt->napps; i++)
+		if (!opt->apps[i].argv.n)
+			fail(EXIT_USAGE,
+			     "no program to run is given%s; e.g. mpiexec -n 4 "
+			     "./program",
+			     opt->napps > 1 ? " between the colons" : "");
+	for (int i = 0; i < opt->napps; i++)
+		total += opt->apps[i].n ? opt->apps[i].n : 1;
+	if (opt->stdin_rank >= total && opt->apps[opt->napps - 1].n)
+		fail(EXIT_USAGE, "-stdin %d, but there are only %d ranks",
+		     opt->stdin_rank, total);
+}
+
+void args_parse(int argc, char **argv, struct options *opt)
+{
+	const char *timeout = getenv("MPIEXEC_TIMEOUT");
+	int i = 1;
+
+	memset(opt, 0, sizeof(*opt));
+	if (timeout)
+		parse_int(timeout, 1, INT_MAX, &opt->timeout);
+	do {
+		struct state s = {.opt = opt, .app = add_app(opt)};
+
+		i = parse_options(&s, argc, argv, i);
+		while (i < argc && strcmp(argv[i], ":"))
+			strings_add(&s.app->argv, argv[i++]);
+	} while (i++ < argc);
+	check(opt);
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/* The command line, as written; hosts.h turns it into places. */
+#ifndef EXEC_ARGS_H
+#define EXEC_ARGS_H
+
+#include <stdbool.h>
+
+#include "hosts.h"
+#include "util.h"
+
+enum { STDIN_ALL = -1, STDIN_NONE = -2 };
+
+/* What of the launcher's environment a rank gets. */
+struct env_spec {
+	struct strings set;  /* NAME=VALUE */
+	struct strings pass; /* NAME */
+	bool all, none;
+};
+
+/* One program of `mpiexec a : b`. */
+struct app {
+	int n; /* 0: not said */
+	struct strings argv;
+	char *wdir; /* NULL: where mpiexec runs */
+	struct env_spec env;
+	struct hosts hosts; /* empty: the job's */
+};
+
+struct options {
+	struct app *apps;
+	int napps;
+	struct env_spec env; /* for every program */
+	struct hosts hosts;  /* empty: this one */
+	int ppn;	     /* 0: not said */
+	char *agent;	     /* NULL: ssh */
+	bool force_agent;    /* also for this host */
+	char *proxy;	     /* path on the other hosts; NULL: as here */
+	bool label;
+	int stdin_rank;		/* or STDIN_ALL, STDIN_NONE */
+	char *bind_to, *map_by; /* NULL: not said */
+	bool report_bindings;
+	bool keep_going; /* a failing rank does not end the job */
+	int timeout;	 /* seconds; 0: none */
+	bool verbose;
+};
+
+/* Exits with a message on a bad command line, and after --help, --version. */
+void args_parse(int argc, char **argv, struct options *opt);
+
+#endif

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
+#include "job.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "util.h"
+
+#define GREETING_MS 60000
+
+struct job job;
+
+static struct buf fence; /* what the nodes that have come brought along */
+static int fence_count;
+static struct timer greeting_timer, timeout_timer;
+
+void job_send_all(enum frame_type type, int rank, const void *data, size_t n)
+{
+	for (int i = 0; i < job.nnodes; i++)
+		if (!job.nodes[i].done)
+			chan_send(&job.nodes[i].chan, type, rank, data, n);
+}
+
+void job_send_all_u32(enum frame_type type, uint32_t v)
+{
+	for (int i = 0; i < job.nnodes; i++)
+		if (!job.nodes[i].done)
+			chan_send_u32(&job.nodes[i].chan, type, -1, v);
+}
+
+void job_check_done(void)
+{
+	for (int i = 0; i < job.nnodes; i++)
+		if (!job.nodes[i].done && chan_is_open(&job.nodes[i].chan))
+			return;
+	job.stop = true;
+}
+
+static void fence_in(struct node *n, struct reader *data)
+{
+	if (n->in_fence)
+		return;
+	n->in_fence = true;
+	buf_append(&fence, data->at, data->end - data->at);
+	if (++fence_count < job.nnodes)
+		return;
+	job.waiting = false;
+	job_send_all(FRAME_FENCE_OUT, -1, buf_head(&fence), buf_len(&fence));
+	buf_consume(&fence, buf_len(&fence));
+	fence_count = 0;
+	for (int i = 0; i < job.nnodes; i++)
+		job.nodes[i].in_fence = false;
+}
+
+static void aborted(int rank, int code)
+{
+	char *text = xprintf(
+		"rank %d on %s called MPI_Abort with code %d; the job is ended",
+		rank, job_host(rank), code);
+
+	/* A job that was aborted has not succeeded, whatever it says. */
+	verdict_fail(CAUSE_ABORT, rank, code & 0xff ? code & 0xff : 1, text);
+}
+
+static void cannot(int rank, struct reader *data)
+{
+	int code = read_u32(data);
+
+	verdict_fail(CAUSE_OTHER, rank, code, xstrdup(read_str(data)));
+}
+
+static void exited(int rank, struct reader *data)
+{
+	int status = read_u32(data);
+	enum rank_state state = read_u32(data);
+
+	if (job.ranks[rank].exited)
+		return;
+	job.ranks[rank].exited = true;
+	job.ranks[rank].state = state;
+	job.running--;
+	verdict_exit(rank, status, state);
+	verdict_check_barrier();
+}
+
+static bool names_rank(enum frame_type type)
+{
+	return type == FRAME_ABORT || type == FRAME_EXIT ||
+	       type == FRAME_STDOUT || type == FRAME_STDERR ||
+	       type == FRAME_CANNOT;
+}
+
+static void on_frame(struct chan *c, enum frame_type type, int rank,
+		     struct reader *data)
+{
+	struct node *n = c->arg;
+
+	if (names_rank(type) && (rank < 0 || rank >= job.place.size)) {
+		data->bad = 1;
+		return;
+	}
+	switch (type) {
+	case FRAME_STDOUT:
+	case FRAME_STDERR:
+		io_output(n, type, rank, data);
+		break;
+	case FRAME_STDIN_TAKEN:
+		io_stdin_taken();
+		break;
+	case FRAME_WAITING:
+		job.waiting = true;
+		verdict_check_barrier();
+		break;
+	case FRAME_FENCE_IN:
+		fence_in(n, data);
+		break;
+	case FRAME_ABORT:
+		aborted(rank, (int)read_u32(data));
+		break;
+	case FRAME_EXIT:
+		exited(rank, data);
+		break;
+	case FRAME_CANNOT:
+		cannot(rank, data);
+		break;
+	case FRAME_TEXT:
+		say("%s", read_str(data));
+		break;
+	case FRAME_DONE:
+		n->done = true;
+		job_check_done();
+		break;
+	default:
+		data->bad = 1;
+	}
+}
+
+static void on_text(struct chan *c, const char *line)
+{
+	const struct node *n = c->arg;
+
+	fprintf(stderr, "%s: %s\n", n->name, line);
+}
+
+static void on_end(struct chan *c)
+{
+	struct node *n = c->arg;
+	const char *fate;
+
+	if (n->done)
+		return;
+	fate = remote_fate(n);
+	n->done = true;
+	if (c->greeted)
+		verdict_fail(CAUSE_OTHER, -1, EXIT_TROUBLE,
+			     xprintf("lost host %s (%s); the job is ended",
+				     n->name, fate));
+	else if (n->here)
+		verdict_fail(
+			CAUSE_OTHER, -1, EXIT_TROUBLE,
+			xprintf("the proxy on this host did not start (%s)",
+				fate));
+	else
+		verdict_fail(CAUSE_OTHER, -1, EXIT_TROUBLE,
+			     xprintf("cannot start on host %s: the agent "
+				     "\"%s\" %s; check that `%s %s true` works "
+				     "without a question, and that o2g-proxy "
+				     "is there (-proxy PATH)",
+				     n->name, remote_agent(), fate,
+				     remote_agent(), n->name));
+	job_check_done();
+}
+
+static void on_greeting_time(struct timer *t)
+{
+	for (int i = 0; i < job.nnodes; i++)
+		if (!job.nodes[i].chan.greeted)
+			verdict_fail(CAUSE_OTHER, -1, EXIT_TROUBLE,
+				     xprintf("host %s does not answer after %d "
+					     "s; the job is ended",
+					     job.nodes[i].name,
+					     GREETING_MS / 1000));
+}
+
+static void on_timeout(struct timer *t)
+{
+	verdict_fail(CAUSE_OTHER, -1, EXIT_TIMEOUT,
+		     xprintf("the job has run for %d s (-timeout); it is ended",
+			     job.opt->timeout));
+}
+
+static void start_timers(void)
+{
+	greeting_timer.fn = on_greeting_time;
+	timer_set(&greeting_timer, GREETING_MS);
+	timeout_timer.fn = on_timeout;
+	if (job.opt->timeout)
+		timer_set(&timeout_timer, job.opt->timeout * 1000u);
+}
+
+static char *make_name(void)
+{
+	unsigned r[2] = {0, 0};
+
+	if (getrandom(r, sizeof(r), 0) < 0)
+		r[0] = getpid();
+	return xprintf("kvs_%ld_%08x%08x", (long)getpid(), r[0], r[1]);
+}
+
+static void start_nodes(void)
+{
+	job.nnodes = job.place.nnodes;
+	job.nodes = xmalloc(job.nnodes * sizeof(*job.nodes));
+	for (int i = 0; i < job.nnodes; i++) {
+		struct node *n = &job.nodes[i];
+
+		n->name = job.place.nodes[i];
+		n->index = i;
+		n->here = !job.opt->force_agent && host_is_here(n->name);
+		n->chan.arg = n;
+		n->chan.on_frame = on_frame;
+		n->chan.on_text = on_text;
+		n->chan.on_end = on_end;
+		remote_start(n);
+		share_send(n);
+	}
+}
+
+int job_run(struct options *opt)
+{
+	job.opt = opt;
+	hosts_place(opt, &job.place);
+	if (opt->stdin_rank >= job.place.size)
+		fail(EXIT_USAGE, "-stdin %d, but there are only %d ranks",
+		     opt->stdin_rank, job.place.size);
+	job.kvsname = make_name();
+	job.mapping = hosts_mapping(&job.place);
+	job.ranks = xmalloc(job.place.size * sizeof(*job.ranks));
+	job.running = job.place.size;
+	verdict_init();
+	signals_init();
+	start_nodes();
+	io_init();
+	start_timers();
+	loop_run(&job.stop);
+	verdict_finish();
+	io_finish();
+	remote_finish();
+	return job.code;
+}

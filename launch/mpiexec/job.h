@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/* Inside mpiexec proper: the whole job, seen from where it was started. */
+#ifndef EXEC_JOB_H
+#define EXEC_JOB_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "args.h"
+#include "frame.h"
+#include "hosts.h"
+
+/* A host and the proxy there. */
+struct node {
+	const char *name;
+	int index;
+	bool here;  /* no agent is needed */
+	pid_t pid;  /* of the proxy or the agent; 0: gone */
+	int status; /* of that, once gone */
+	struct chan chan;
+	bool done; /* its ranks are gone */
+	bool in_fence;
+	size_t unwritten; /* output we have not told it is written */
+};
+
+struct job_rank {
+	bool exited;
+	enum rank_state state; /* when it exited */
+};
+
+struct job {
+	struct options *opt;
+	struct placement place;
+	char *kvsname, *mapping;
+	struct node *nodes;
+	int nnodes;
+	struct job_rank *ranks;
+	int running;  /* ranks that have not exited */
+	int signal;   /* the user wants it to end; 0: not */
+	bool waiting; /* a rank is in a barrier that is not complete */
+	bool ending;  /* ranks are being ended */
+	bool stop;    /* nothing is left */
+	int code;     /* to exit with */
+};
+
+extern struct job job;
+
+int job_run(struct options *opt);
+static inline const char *job_host(int rank)
+{
+	return job.place.nodes[job.place.ranks[rank].node];
+}
+void job_send_all(enum frame_type type, int rank, const void *data, size_t n);
+void job_send_all_u32(enum frame_type type, uint32_t v);
+/* Stops the loop if all proxies are done. */
+void job_check_done(void);
+
+/* --- remote.c --- */
+void remote_start(struct node *n);
+void remote_reap(void); /* after SIGCHLD */
+/* What became of a node's agent, waiting shortly for it. */
+const char *remote_fate(struct node *n);
+const char *remote_agent(void);
+/* All streams are closed: waits for the agents, not for ever. */
+void remote_finish(void);
+
+/* --- share.c --- */
+/* FRAME_START for a node. */
+void share_send(struct node *n);
+
+/* --- verdict.c --- */
+
+/* What ended the job; a later one may be the reason for an earlier one. */
+enum cause { CAUSE_NONE, CAUSE_ABORT, CAUSE_EXIT, CAUSE_SIGNAL, CAUSE_OTHER };
+
+void verdict_init(void);
+/* The job has failed and will be ended. @text is freed; NULL says nothing. */
+void verdict_fail(enum cause cause, int rank, int code, char *text);
+void verdict_exit(int rank, int status, enum rank_state state);
+/* At once. */
+void verdict_kill(int code);
+/* Somebody waits in a barrier, or has left: can it still be completed? */
+void verdict_check_barrier(void);
+void verdict_finish(void);
+
+/* --- io.c --- */
+void io_init(void);
+void io_output(struct node *n, enum frame_type type, int rank,
+	       struct reader *data);
+void io_stdin_taken(void);
+/* Terminal: we may have come to the foreground. */
+void io_stdin_retry(void);
+/* Everything that came is written, or cannot be. */
+void io_finish(void);
+
+/* --- signals.c --- */
+void signals_init(void);
+/* In a child: as they were before signals_init. */
+void signals_restore(void);
+
+#endif

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
+#include <string.h>
+
+#include "args.h"
+#include "bind.h"
+#include "job.h"
+#include "proxy.h"
+#include "util.h"
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static void check_level(const char *option, const char *name)
+{
+	if (!name || bind_is_level(name))
+		return;
+	if (!strcmp(option, "-bind-to") &&
+	    (!strcmp(name, "none") || !strcmp(name, "auto")))
+		return;
+	fail(EXIT_USAGE,
+	     "%s needs hwthread, core, socket or numa%s, not \"%s\"", option,
+	     !strcmp(option, "-bind-to") ? ", none or auto" : "", name);
+}
+
+int main(int argc, char **argv)
+{
+	struct options opt;
+
+	if (!strcmp(base_name(argv[0]), "o2g-proxy") ||
+	    (argc == 2 && !strcmp(argv[1], "--proxy")))
+		return proxy_main();
+	args_parse(argc, argv, &opt);
+	check_level("-bind-to", opt.bind_to);
+	check_level("-map-by", opt.map_by);
+	return job_run(&opt);
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/*
+ * The proxy: one process on each host, also on the launcher's own, which
+ * starts the ranks there, serves them PMI and carries their output. Inside
+ * its files only, except proxy_main.
+ */
+#ifndef EXEC_PROXY_H
+#define EXEC_PROXY_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "frame.h"
+#include "start.h"
+
+/* A rank on this host. */
+struct rank {
+	const struct start_rank *spec;
+	int local; /* index on this host */
+	pid_t pid; /* 0: not started, or gone */
+	enum rank_state state;
+	bool in_barrier, in_spawn;
+	int spawn, spawns; /* of a request to spawn, which one of how many */
+	struct watch out, err; /* what it writes; fd -1: closed */
+	struct watch in;       /* its stdin, if it has one */
+	struct buf in_data;    /* still to be written there */
+	bool in_eof;	       /* close it after that */
+	struct watch pmi;
+	struct buf pmi_in, pmi_out;
+};
+
+struct proxy {
+	struct chan up; /* to mpiexec */
+	struct start start;
+	struct rank *ranks;
+	int nranks; /* started, or being started */
+	int alive;
+	int stdin_busy;	  /* ranks that have not read all their input */
+	size_t unwritten; /* bytes sent up and not yet written by mpiexec */
+	bool ending;	  /* SIGTERM has been sent */
+	bool stop;
+};
+
+extern struct proxy proxy;
+
+/* Runs the proxy on stdin and stdout. */
+int proxy_main(void);
+
+/* --- spawn.c --- */
+
+/* 0, or an exit code, with a text for the user in *why. */
+int spawn_rank(struct rank *r, char **why);
+
+/* --- proxy_io.c --- */
+void proxy_io_start(struct rank *r, int in, int out, int err);
+/* Passes on what the pipes hold now. */
+void proxy_io_flush(struct rank *r);
+/* The same for the last time: nobody is left who could write. */
+void proxy_io_drain(struct rank *r);
+void proxy_io_stdin(int rank, struct reader *data);
+void proxy_io_taken(uint32_t n);
+
+/* --- pmi_server.c --- */
+void pmi_server_init(void);
+void pmi_server_start(struct rank *r, int fd);
+/* Handles what a rank that has died had still sent. */
+void pmi_server_drain(struct rank *r);
+void pmi_server_fence(struct reader *data);
+
+/* --- reap.c --- */
+
+/* Every descendant gets SIGKILL and is waited for, also one that has left its
+ * process group or session; at most for about @ms. */
+void reap_all(unsigned ms);
+
+#endif

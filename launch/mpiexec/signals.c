@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
+/* Signals for the job: the ranks get them too. */
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "job.h"
+#include "util.h"
+
+static const int caught[] = {SIGINT,  SIGTERM, SIGHUP,	SIGQUIT, SIGUSR1,
+			     SIGUSR2, SIGTSTP, SIGCONT, SIGCHLD};
+
+static struct watch watch;
+static sigset_t before;
+
+static void end_wanted(int sig)
+{
+	if (job.signal || job.ending) {
+		if (!job.ending)
+			say("signal %d (%s) again; the job is ended at once",
+			    sig, strsignal(sig));
+		verdict_kill(128 + sig);
+		return;
+	}
+	job.signal = sig;
+	say("signal %d (%s) is passed on to all ranks; a second one ends the "
+	    "job at once",
+	    sig, strsignal(sig));
+	job_send_all_u32(FRAME_SIGNAL, sig);
+}
+
+static void stop_wanted(void)
+{
+	job_send_all_u32(FRAME_SIGNAL, SIGTSTP);
+	for (int i = 0; i < job.nnodes; i++)
+		chan_drain(&job.nodes[i].chan, 100);
+	raise(SIGSTOP);
+}
+
+static void handle(int sig)
+{
+	switch (sig) {
+	case SIGCHLD:
+		remote_reap();
+		break;
+	case SIGTSTP:
+		stop_wanted();
+		break;
+	case SIGCONT:
+		io_stdin_retry();
+		job_send_all_u32(FRAME_SIGNAL, sig);
+		break;
+	case SIGUSR1:
+	case SIGUSR2:
+		job_send_all_u32(FRAME_SIGNAL, sig);
+		break;
+	default:
+		end_wanted(sig);
+	}
+}
+
+static void on_signal(struct watch *w, short revents)
+{
+	struct signalfd_siginfo info;
+
+	while (read(w->fd, &info, sizeof(info)) == sizeof(info))
+		handle(info.ssi_signo);
+}
+
+void signals_init(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	for (size_t i = 0; i < sizeof(caught) / sizeof(*caught); i++)
+		sigaddset(&set, caught[i]);
+	sigprocmask(SIG_BLOCK, &set, &before);
+	signal(SIGPIPE, SIG_IGN);
+	watch.fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	watch.events = POLLIN;
+	watch.fn = on_signal;
+	watch_add(&watch);
+}
+
+void signals_restore(void)
+{
+	signal(SIGPIPE, SIG_DFL);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+}

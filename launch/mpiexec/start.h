@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/* What a proxy is told: its share of the job. */
+#ifndef EXEC_START_H
+#define EXEC_START_H
+
+#include <stdbool.h>
+
+#include "buf.h"
+#include "util.h"
+
+struct start_app {
+	struct strings argv;
+	char *wdir;
+	struct strings env; /* NAME=VALUE on top of the proxy's own */
+	bool env_none;	    /* nothing of the proxy's own but PATH */
+};
+
+struct start_rank {
+	int rank, app;
+	bool has_stdin;
+};
+
+struct start {
+	char *host; /* this host, as the user calls it */
+	char *kvsname, *mapping;
+	int size, universe;
+	char *bind_to, *map_by; /* "": not said */
+	bool report_bindings;
+	struct start_app *apps;
+	int napps;
+	struct start_rank *ranks;
+	int nranks;
+};
+
+void start_write(const struct start *s, struct buf *b);
+/* -EPROTO */
+int start_read(struct start *s, struct reader *r);
+
+#endif

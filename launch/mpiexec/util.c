@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
+#define _GNU_SOURCE
+#include "util.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static _Noreturn void no_memory(void)
+{
+	say("out of memory");
+	_exit(EXIT_TROUBLE);
+}
+
+void *xmalloc(size_t n)
+{
+	void *p = calloc(1, n ? n : 1);
+
+	if (!p)
+		no_memory();
+	return p;
+}
+
+void *xrealloc(void *p, size_t n)
+{
+	p = realloc(p, n);
+	if (!p)
+		no_memory();
+	return p;
+}
+
+char *xstrdup(const char *s)
+{
+	char *p = strdup(s);
+
+	if (!p)
+		no_memory();
+	return p;
+}
+
+char *xprintf(const char *fmt, ...)
+{
+	va_list ap;
+	char *p;
+
+	va_start(ap, fmt);
+	if (vasprintf(&p, fmt, ap) < 0)
+		no_memory();
+	va_end(ap);
+	return p;
+}
+
+/* In one write, so that lines of several processes do not mix. */
+static void say_v(const char *fmt, va_list ap)
+{
+	char line[2048];
+	int n = snprintf(line, sizeof(line), "mpiexec: ");
+
+	n += vsnprintf(line + n, sizeof(line) - n, fmt, ap);
+	if (n > (int)sizeof(line) - 2)
+		n = sizeof(line) - 2;
+	line[n++] = '\n';
+	if (write(STDERR_FILENO, line, n) < 0)
+		return;
+}
+
+void say(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	say_v(fmt, ap);
+	va_end(ap);
+}
+
+void fail(int code, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	say_v(fmt, ap);
+	va_end(ap);
+	exit(code);
+}
+
+void strings_add(struct strings *l, const char *s)
+{
+	l->at = xrealloc(l->at, (l->n + 2) * sizeof(*l->at));
+	l->at[l->n++] = xstrdup(s);
+	l->at[l->n] = NULL;
+}
+
+void strings_cleanup(struct strings *l)
+{
+	for (size_t i = 0; i < l->n; i++)
+		free(l->at[i]);
+	free(l->at);
+	memset(l, 0, sizeof(*l));
+}
+
+bool parse_int(const char *text, int low, int high, int *value)
+{
+	char *end;
+	long v;
+
+	errno = 0;
+	v = strtol(text, &end, 10);
+	if (errno || end == text || *end || v < low || v > high)
+		return false;
+	*value = v;
+	return true;
+}
+
+void set_cloexec(int fd)
+{
+	fcntl(fd, F_SETFD, fcntl(fd, F_GETFD) | FD_CLOEXEC);
+}
+
+void set_nonblock(int fd)
+{
+	fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
+}

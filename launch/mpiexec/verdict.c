@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
+/*
+ * What went wrong first, and the end of everything else.
+ *
+ * When a rank dies, the others notice and may abort, and their complaint can be
+ * here before the news of the death. So the verdict waits a moment: for the
+ * death, if there was one, and for the others to print what they noticed. Then
+ * one line says what happened, every rank gets SIGTERM, and after a grace
+ * SIGKILL; all of it takes well under a second.
+ */
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "job.h"
+#include "util.h"
+
+#define SETTLE_ABORT_MS 30
+#define SETTLE_DEATH_MS 100
+/* After the user's own SIGINT or SIGTERM ranks may have things to save. */
+#define SETTLE_SIGNAL_MS 2000
+#define GRACE_MS 200
+#define GIVE_UP_MS 3000
+
+static struct {
+	enum cause cause;
+	int rank, code;
+	char *text;
+} first;
+
+static struct timer settle_timer, give_up_timer;
+
+static void end_ranks(unsigned grace_ms)
+{
+	job.ending = true;
+	job_send_all_u32(FRAME_END, grace_ms);
+	timer_set(&give_up_timer, GIVE_UP_MS);
+}
+
+static void pronounce(void)
+{
+	timer_clear(&settle_timer);
+	if (first.text)
+		say("%s", first.text);
+	free(first.text);
+	first.text = NULL;
+	job.code = first.code;
+}
+
+static void on_settled(struct timer *t)
+{
+	pronounce();
+	if (!job.opt->keep_going || first.cause == CAUSE_OTHER)
+		end_ranks(GRACE_MS);
+	job_check_done();
+}
+
+/* A proxy that does not answer: when we go, its stream ends, and so does it. */
+static void on_give_up(struct timer *t)
+{
+	job.stop = true;
+}
+
+void verdict_init(void)
+{
+	settle_timer.fn = on_settled;
+	give_up_timer.fn = on_give_up;
+}
+
+/* Would this explain what we know already? Other ranks abort because one was
+ * killed, hardly the other way round. */
+static bool explains(enum cause cause, int rank)
+{
+	return cause == CAUSE_SIGNAL && settle_timer.active &&
+	       (first.cause == CAUSE_ABORT || first.cause == CAUSE_EXIT) &&
+	       first.rank != rank;
+}
+
+static unsigned settle_ms(enum cause cause)
+{
+	if (job.signal)
+		return SETTLE_SIGNAL_MS;
+	switch (cause) {
+	case CAUSE_ABORT:
+		return SETTLE_ABORT_MS;
+	case CAUSE_EXIT:
+	case CAUSE_SIGNAL:
+		return SETTLE_DEATH_MS;
+	default:
+		return 0;
+	}
+}
+
+void verdict_fail(enum cause cause, int rank, int code, char *text)
+{
+	if (first.cause && !explains(cause, rank)) {
+		free(text);
+		return;
+	}
+	if (!first.cause)
+		timer_set(&settle_timer, settle_ms(cause));
+	if (job.signal && cause != CAUSE_OTHER) {
+		free(text); /* the user knows why */
+		text = NULL;
+	}
+	free(first.text);
+	first.cause = cause;
+	first.rank = rank;
+	first.code = code;
+	first.text = text;
+}
+
+static bool is_own_decision(int sig)
+{
+	return sig == SIGABRT || sig == SIGTERM || sig == SIGPIPE;
+}
+
+static void killed(int rank, int sig)
+{
+	/* abort() is what a rank does that has noticed another's death. */
+	enum cause cause =
+		is_own_decision(sig) && first.cause ? CAUSE_EXIT : CAUSE_SIGNAL;
+
+	verdict_fail(cause, rank, 128 + sig,
+		     xprintf("rank %d on %s was killed by signal %d (%s); the "
+			     "job is ended",
+			     rank, job_host(rank), sig, strsignal(sig)));
+}
+
+static void left(int rank, int code, enum rank_state state)
+{
+	const char *when = state == RANK_IN_MPI ? " before MPI_Finalize" : "";
+
+	if (state == RANK_FINALIZED) {
+		say("rank %d on %s exited with code %d", rank, job_host(rank),
+		    code);
+		if (!job.code)
+			job.code = code;
+		return;
+	}
+	verdict_fail(
+		CAUSE_EXIT, rank, code ? code : EXIT_TROUBLE,
+		xprintf("rank %d on %s exited with code %d%s; the job is ended",
+			rank, job_host(rank), code, when));
+}
+
+void verdict_exit(int rank, int status, enum rank_state state)
+{
+	int code = WEXITSTATUS(status);
+
+	if (job.ending)
+		return;
+	if (WIFSIGNALED(status))
+		killed(rank, WTERMSIG(status));
+	else if (code || (state == RANK_IN_MPI && job.running))
+		left(rank, code, state);
+}
+
+void verdict_check_barrier(void)
+{
+	int r = 0;
+
+	if (!job.waiting || first.cause || job.ending)
+		return;
+	while (r < job.place.size && !job.ranks[r].exited)
+		r++;
+	if (r == job.place.size)
+		return;
+	verdict_fail(CAUSE_EXIT, r, EXIT_TROUBLE,
+		     xprintf("rank %d on %s has ended%s, and other ranks wait "
+			     "for it; the job is ended",
+			     r, job_host(r),
+			     job.ranks[r].state == RANK_NEW
+				     ? " without calling MPI_Init"
+				     : ""));
+}
+
+void verdict_kill(int code)
+{
+	if (!first.cause) {
+		first.cause = CAUSE_OTHER;
+		first.code = code;
+	}
+	pronounce();
+	end_ranks(0);
+}
+
+void verdict_finish(void)
+{
+	/* All ranks have gone before the moment was over. */
+	if (first.cause && settle_timer.active)
+		pronounce();
+}
