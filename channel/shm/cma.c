@@ -77,26 +77,18 @@ int shm_get(struct chan *c, struct chan_peer *p, u64 addr,
 	    const struct o2g_seg *segs, u32 nsegs, u64 len)
 {
 	const struct shm_link *l = p->link;
-	int err;
 
 	if (!l || !l->can_get)
 		return -EOPNOTSUPP;
-	err = cma_copy(process_vm_readv, l->pid, addr, segs, nsegs, len);
-	if (!err)
-		p->bytes_recv += len;
-	return err;
+	return cma_copy(process_vm_readv, l->pid, addr, segs, nsegs, len);
 }
 
 int shm_put(struct chan *c, struct chan_peer *p, u64 addr,
 	    const struct o2g_seg *segs, u32 nsegs, u64 len)
 {
 	const struct shm_link *l = p->link;
-	int err;
 
 	if (!l || !l->can_get)
 		return -EOPNOTSUPP;
-	err = cma_copy(process_vm_writev, l->pid, addr, segs, nsegs, len);
-	if (!err)
-		p->bytes_sent += len;
-	return err;
+	return cma_copy(process_vm_writev, l->pid, addr, segs, nsegs, len);
 }

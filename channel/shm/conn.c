@@ -86,6 +86,8 @@ static int map_tx(struct shm_link *l, const char *card, int *pidfd)
 
 	if (shm_parse_card(card, &w))
 		return -EINVAL;
+	shm_seg_close(&l->seg); /* of an earlier try */
+	l->theirs = NULL;
 	l->pid = w.pid;
 	/*
 	 * The pidfd first: if its process still lives after the segment was
@@ -131,6 +133,8 @@ static void bind(struct shm_link *l)
 	l->bound = true;
 	p->link = l;
 	p->chan = &l->shm->chan;
+	if (!p->host[0])
+		gethostname(p->host, sizeof(p->host) - 1);
 	p->core.eager_max = o2g_settings()->shm_eager;
 	l->can_get = l->theirs && shm_can_get(l->shm, l);
 	p->core.can_get = l->can_get;
@@ -158,7 +162,8 @@ static void accept_sender(struct shm *s, struct chan_peer *p)
 	memcpy(card, l->rx.ring->card, sizeof(card));
 	card[sizeof(card) - 1] = '\0';
 	err = map_tx(l, card, &pidfd);
-	if (p->chan || (err && err != -ESRCH && err != -ENOENT)) {
+	if ((p->chan && p->chan != &s->chan) ||
+	    (err && err != -ESRCH && err != -ENOENT)) {
 		shm_ring_unmap(&l->tx);
 		if (pidfd >= 0)
 			close(pidfd);

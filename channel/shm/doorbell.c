@@ -102,10 +102,7 @@ bool shm_arm(struct chan *c)
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	if (s->can_barrier)
 		membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED);
-	if (!shm_work_waits(s))
-		return false;
-	__atomic_store_n(sleeping, 0, __ATOMIC_RELAXED);
-	return true;
+	return shm_work_waits(s);
 }
 
 void shm_disarm(struct chan *c)

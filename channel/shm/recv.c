@@ -72,8 +72,7 @@ static inline void advance(struct shm_link *l, u32 data)
 static int lose(struct shm_link *l, const char *what)
 {
 	if (l->bound)
-		chan_peer_lost(l->p, -O2G_ERR_PEER, "malformed packet: %s",
-			       what);
+		chan_peer_lost(l->p, -EBADMSG, "malformed packet: %s", what);
 	else
 		shm_drop_link(l, false);
 	return -EBADMSG;
@@ -170,8 +169,10 @@ static inline int take_packet(struct shm_link *l, const struct shm_cell *cell,
 	h.src = p->core.rank;
 	h.dst = l->shm->rank;
 	l->body_left = o2g_wire_body(&h);
-	p->msgs_recv += h.type == O2G_PKT_EAGER || h.type == O2G_PKT_RTS;
-	p->bytes_recv += l->body_left;
+	if (h.type == O2G_PKT_EAGER || h.type == O2G_PKT_RTS) {
+		p->msgs_recv++;
+		p->bytes_recv += h.length;
+	}
 	r = o2g_proto_rx_begin(l->shm->core, &p->core, &h, &l->rxp);
 	if (unlikely(l->dead))
 		return -O2G_ERR_PEER;

@@ -47,12 +47,6 @@ static inline void publish(struct shm_link *l, struct shm_cell *cell, u8 type,
 	shm_wake(l->shm, l->theirs);
 }
 
-static inline void count(struct chan_peer *p, const struct o2g_hdr *h)
-{
-	p->msgs_sent += h->type == O2G_PKT_EAGER || h->type == O2G_PKT_RTS;
-	p->bytes_sent += o2g_wire_body(h);
-}
-
 /* Copy @n bytes from the cursor and move it, dropping segments it has passed. */
 static void source_read(struct o2g_sink *s, char *to, size_t n)
 {
@@ -255,7 +249,6 @@ int shm_send(struct chan *c, struct chan_peer *p, const struct o2g_hdr *h,
 	u32 in_cell = brief ? sizeof(cell->brief.body) :
 			      sizeof(cell->full.body);
 
-	count(p, h);
 	if (unlikely(!l->tx.ring || !o2g_list_empty(&l->queue) ||
 		     len > shm_piece_max(&l->tx)) ||
 	    !shm_get_room(&l->tx, len <= in_cell ? 0 : shm_round(len)))
