@@ -1,0 +1,590 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/*
+ * libo2g end to end, over every channel: each test forks a small job whose
+ * endpoints find each other through a shared page, and runs one function in
+ * every rank.
+ */
+/* sources: core/*.c base/*.c channel/*.c channel/shm/*.c channel/tcp/*.c engine/*.c */
+/* libs: -lnettle */
+#include <pthread.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <errno.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "unit.h"
+#include "o2g.h"
+
+#define MAX_RANKS 4
+#define LIMIT_S 40
+
+struct shared {
+	char address[MAX_RANKS][O2G_ADDRESS_MAX];
+	atomic_int ready, round;
+	atomic_int word[8]; /* for the tests */
+};
+
+static struct shared *shared;
+static struct o2g_ep *ep;
+static int me, nranks;
+
+#define CHECK(cond)                                                         \
+	do {                                                                \
+		if (!(cond)) {                                              \
+			fprintf(stderr, "rank %d: %s:%d: %s\n", me,         \
+				__FILE__, __LINE__, #cond);                 \
+			_exit(1);                                           \
+		}                                                           \
+	} while (0)
+
+static int resolve(void *arg, int rank, char *address, size_t size)
+{
+	snprintf(address, size, "%s", shared->address[rank]);
+	return 0;
+}
+
+/* Everybody has come here n times. */
+static void meet(atomic_int *counter)
+{
+	int n = atomic_fetch_add(counter, 1) + 1;
+	int want = (n + nranks - 1) / nranks * nranks;
+
+	while (atomic_load(counter) < want)
+		usleep(200);
+}
+
+static void rank_main(void (*fn)(void))
+{
+	struct o2g_attr attr = { .rank = me, .size = nranks, .job = "test",
+				 .resolve = resolve, .secret = "not very" };
+
+	alarm(LIMIT_S);
+	CHECK(o2g_open(&attr, &ep) == 0);
+	CHECK(o2g_address(ep, shared->address[me], O2G_ADDRESS_MAX) == 0);
+	meet(&shared->ready);
+	fn();
+	meet(&shared->round);
+	o2g_close(ep);
+	exit(0);
+}
+
+/* Runs fn in n ranks; may_die names a rank whose end does not matter. */
+static void job(const char *channels, int n, void (*fn)(void), int may_die)
+{
+	pid_t pid[MAX_RANKS];
+	int failed = 0;
+
+	setenv("O2G_CHANNELS", channels, 1);
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
+		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	assert_true(shared != MAP_FAILED);
+	nranks = n;
+	for (int i = 0; i < n; i++) {
+		fflush(NULL);
+		pid[i] = fork();
+		assert_true(pid[i] >= 0);
+		if (!pid[i]) {
+			me = i;
+			rank_main(fn);
+		}
+	}
+	for (int i = 0; i < n; i++) {
+		int status;
+
+		assert_int_equal(waitpid(pid[i], &status, 0), pid[i]);
+		if (status && i != may_die)
+			failed++;
+	}
+	munmap(shared, sizeof(*shared));
+	assert_int_equal(failed, 0);
+}
+
+static void fill(unsigned char *b, size_t n, unsigned seed)
+{
+	for (size_t i = 0; i < n; i++)
+		b[i] = (unsigned char)(seed + i * 7 + (i >> 8));
+}
+
+static void check_bytes(const unsigned char *b, size_t n, unsigned seed)
+{
+	for (size_t i = 0; i < n; i++)
+		CHECK(b[i] == (unsigned char)(seed + i * 7 + (i >> 8)));
+}
+
+/* --- the tests, as seen by one rank --- */
+
+static void pingpong(void)
+{
+	static const size_t sizes[] = { 0, 1, 8, 9, 100, 4096, 8192, 8193,
+					65536, 65537, 300000, 5 << 20 };
+	unsigned char *b = malloc(5 << 20);
+	struct o2g_status s;
+
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+		size_t n = sizes[i];
+
+		if (me == 0) {
+			fill(b, n, 3);
+			CHECK(o2g_send(ep, 1, i, b, n, 0) == 0);
+			memset(b, 0, n);
+		}
+		CHECK(o2g_recv(ep, 1 - me, i, 0, b, 5 << 20, &s) == 0);
+		CHECK(s.length == n && s.source == 1 - me && s.tag == i);
+		check_bytes(b, n, 3);
+		if (me == 1)
+			CHECK(o2g_send(ep, 0, i, b, n, 0) == 0);
+	}
+	free(b);
+}
+
+/* Many sends of random sizes to random ranks, all received and checked. */
+static void storm(void)
+{
+	enum { N = 300, MAX = 100000 };
+	static struct o2g_req *reqs[MAX_RANKS * N * 2];
+	static unsigned char *bufs[MAX_RANKS * N * 2];
+	static size_t lens[MAX_RANKS * N * 2];
+	unsigned n = 0, nrecv;
+
+	for (int from = 0; from < nranks; from++) {
+		for (unsigned i = 0; i < N; i++, n++) {
+			struct o2g_seg s = { malloc(MAX), MAX };
+
+			bufs[n] = s.base;
+			CHECK(o2g_irecv(ep, from, i, 0, &s, 1, &reqs[n]) == 0);
+		}
+	}
+	nrecv = n;
+	for (unsigned i = 0; i < N; i++) {
+		for (int to = 0; to < nranks; to++, n++) {
+			size_t len = (i * 7919u + me * 31u) % (i % 9 ? 600 : MAX);
+			struct o2g_seg s[2] = {
+				{ malloc(len + 1), len / 3 }, { 0, 0 }
+			};
+
+			bufs[n] = s[0].base;
+			fill(bufs[n], len, me + i);
+			s[1].base = bufs[n] + len / 3;
+			s[1].len = len - len / 3;
+			lens[n] = len;
+			CHECK(o2g_isend(ep, to, i, s, 2, i % 5 ? 0 : O2G_SYNC,
+					&reqs[n]) == 0);
+		}
+	}
+	for (unsigned i = 0; i < n; i++) {
+		struct o2g_status s;
+
+		CHECK(o2g_wait(reqs[i], &s) == 0);
+		if (i < nrecv)
+			check_bytes(bufs[i], s.length, s.source + s.tag);
+		free(bufs[i]);
+	}
+}
+
+static void wildcards(void)
+{
+	struct o2g_status s;
+	char b[16];
+
+	if (me != 0) {
+		CHECK(o2g_send(ep, 0, 0x100 + me, "x", me, 0) == 0);
+		CHECK(o2g_send(ep, 0, 0x200, "done", 4, 0) == 0);
+		return;
+	}
+	for (int i = 1; i < nranks; i++) {
+		CHECK(o2g_recv(ep, O2G_ANY_SOURCE, 0x100, 0xff, b, 16, &s) == 0);
+		CHECK(s.tag == 0x100u + s.source &&
+		      s.length == (size_t)s.source);
+	}
+	for (int i = 1; i < nranks; i++)
+		CHECK(o2g_recv(ep, O2G_ANY_SOURCE, 0x200, 0, b, 16, &s) == 0 &&
+		      s.length == 4);
+}
+
+static void probing(void)
+{
+	unsigned char *b = malloc(200000);
+	struct o2g_seg seg = { b, 200000 };
+	struct o2g_status s;
+	struct o2g_msg *msg;
+	struct o2g_req *r;
+
+	if (me == 1) {
+		fill(b, 200000, 1);
+		CHECK(o2g_send(ep, 0, 7, b, 10, 0) == 0);
+		CHECK(o2g_send(ep, 0, 8, b, 200000, 0) == 0);
+	} else {
+		CHECK(o2g_probe(ep, O2G_ANY_SOURCE, 8, 0, &s) == 0);
+		CHECK(s.length == 200000 && s.source == 1);
+		CHECK(o2g_iprobe(ep, 1, 9, 0, &s) == -EAGAIN);
+		CHECK(o2g_mprobe(ep, 1, 0, ~0ull, &msg, &s) == 0);
+		CHECK(s.tag == 7 && s.length == 10);
+		CHECK(o2g_improbe(ep, 1, 7, 0, NULL, &s) == -EAGAIN);
+		CHECK(o2g_imrecv(msg, &seg, 1, &r) == 0);
+		CHECK(o2g_wait(r, &s) == 0 && s.length == 10);
+		CHECK(o2g_mprobe(ep, 1, 8, 0, &msg, NULL) == 0);
+		CHECK(o2g_imrecv(msg, &seg, 1, &r) == 0);
+		CHECK(o2g_wait(r, &s) == 0);
+		check_bytes(b, 200000, 1);
+	}
+	free(b);
+}
+
+static void cancelling(void)
+{
+	static char big[1 << 20];
+	struct o2g_seg seg = { big, sizeof(big) };
+	struct o2g_req *r;
+	struct o2g_status s;
+
+	if (me == 0) {
+		CHECK(o2g_irecv(ep, 1, 1, 0, &seg, 1, &r) == 0);
+		CHECK(o2g_cancel(r) == 0);
+		CHECK(o2g_wait(r, &s) == -O2G_ERR_CANCELLED);
+		/* a rendezvous send nobody has asked for */
+		CHECK(o2g_isend(ep, 1, 2, &seg, 1, 0, &r) == 0);
+		CHECK(o2g_cancel(r) == 0);
+		CHECK(o2g_wait(r, &s) == -O2G_ERR_CANCELLED);
+		CHECK(o2g_send(ep, 1, 3, "go", 2, 0) == 0);
+	} else {
+		CHECK(o2g_recv(ep, 0, 3, 0, big, 2, &s) == 0);
+		CHECK(o2g_iprobe(ep, 0, 2, 0, &s) == -EAGAIN);
+	}
+}
+
+static void truncating(void)
+{
+	static char b[300000];
+	struct o2g_status s;
+
+	if (me == 1) {
+		CHECK(o2g_send(ep, 0, 1, b, 100, 0) == 0);
+		CHECK(o2g_send(ep, 0, 2, b, 300000, 0) == 0);
+		CHECK(o2g_send(ep, 0, 3, b, 300000, 0) == 0);
+		return;
+	}
+	CHECK(o2g_recv(ep, 1, 1, 0, b, 10, &s) == -O2G_ERR_TRUNCATED);
+	CHECK(s.length == 10 && s.message_length == 100);
+	CHECK(o2g_recv(ep, 1, 2, 0, b, 1000, &s) == -O2G_ERR_TRUNCATED);
+	CHECK(s.length == 1000 && s.message_length == 300000);
+	CHECK(o2g_recv(ep, 1, 3, 0, b, 0, &s) == -O2G_ERR_TRUNCATED);
+}
+
+static void putget(void)
+{
+	enum { N = 3 << 20 };
+	unsigned char *mine = malloc(N), *b = malloc(N);
+	struct o2g_key key, bad;
+	struct o2g_mem *mem;
+	struct o2g_seg seg = { b, N - 100 };
+	struct o2g_req *r;
+	struct o2g_status s;
+
+	memset(mine, 0, N);
+	CHECK(o2g_mem_register(ep, mine, N, O2G_READ | O2G_WRITE, &mem,
+			       &key) == 0);
+	if (me == 1) {
+		CHECK(o2g_send(ep, 0, 1, &key, sizeof(key), 0) == 0);
+		CHECK(o2g_recv(ep, 0, 2, 0, b, 0, &s) == 0);
+		check_bytes(mine + 100, N - 100, 5);
+	} else {
+		CHECK(o2g_recv(ep, 1, 1, 0, &key, sizeof(key), &s) == 0);
+		fill(b, N - 100, 5);
+		CHECK(o2g_put(ep, 1, &seg, 1, &key, 100, &r) == 0);
+		CHECK(o2g_wait(r, NULL) == 0);
+		memset(b, 0, N);
+		CHECK(o2g_get(ep, 1, &seg, 1, &key, 100, &r) == 0);
+		CHECK(o2g_wait(r, NULL) == 0);
+		check_bytes(b, N - 100, 5);
+		CHECK(o2g_get(ep, 1, &seg, 1, &key, 101, &r) == -ERANGE);
+		bad = key;
+		bad.key ^= 1ull << 40;
+		bad.base = 8; /* an address nobody has */
+		CHECK(o2g_put(ep, 1, &seg, 1, &bad, 0, &r) == 0);
+		CHECK(o2g_wait(r, NULL) != 0);
+		CHECK(o2g_send(ep, 1, 2, b, 0, 0) == 0);
+	}
+	o2g_mem_deregister(mem);
+	free(mine);
+	free(b);
+}
+
+static void descriptor(void)
+{
+	static char b[1 << 20];
+	struct o2g_seg seg = { b, sizeof(b) };
+	struct o2g_status s;
+	struct o2g_req *r;
+	struct pollfd p = { .events = POLLIN };
+
+	if (me == 1) {
+		CHECK(o2g_recv(ep, 0, 0, 0, b, 1, NULL) == 0);
+		usleep(50000);
+		CHECK(o2g_send(ep, 0, 1, b, sizeof(b), 0) == 0);
+		return;
+	}
+	p.fd = o2g_fd(ep);
+	CHECK(p.fd >= 0);
+	CHECK(o2g_irecv(ep, 1, 1, 0, &seg, 1, &r) == 0);
+	CHECK(o2g_send(ep, 1, 0, b, 1, 0) == 0);
+	o2g_fd_clear(ep);
+	while (!o2g_is_done(r)) {
+		CHECK(poll(&p, 1, 10000) == 1);
+		o2g_fd_clear(ep);
+	}
+	CHECK(o2g_test(r, &s) == 1 && s.length == sizeof(b));
+	o2g_fd_clear(ep);
+	CHECK(poll(&p, 1, 0) == 0);
+}
+
+static void wait_any(void)
+{
+	char b[4];
+	struct o2g_seg seg = { b, 1 };
+	struct o2g_req *reqs[4] = { NULL };
+	size_t index;
+
+	if (me == 1) {
+		CHECK(o2g_send(ep, 0, 2, "c", 1, 0) == 0);
+		CHECK(o2g_recv(ep, 0, 9, 0, b, 1, NULL) == 0);
+		CHECK(o2g_send(ep, 0, 0, "a", 1, 0) == 0);
+		return;
+	}
+	CHECK(o2g_wait_any(ep, reqs, 4, &index, NULL) == -ENOENT);
+	CHECK(o2g_irecv(ep, 1, 0, 0, &seg, 1, &reqs[0]) == 0);
+	CHECK(o2g_irecv(ep, 1, 2, 0, &seg, 1, &reqs[2]) == 0);
+	CHECK(o2g_wait_any(ep, reqs, 4, &index, NULL) == 0 && index == 2);
+	reqs[2] = NULL;
+	CHECK(o2g_send(ep, 1, 9, b, 1, 0) == 0);
+	CHECK(o2g_wait_any(ep, reqs, 4, &index, NULL) == 0 && index == 0);
+}
+
+/* While one rank computes, what was started with it completes. */
+static void busy_peer(void)
+{
+	enum { N = 4 << 20 };
+	unsigned char *b = malloc(N);
+	struct o2g_seg seg = { b, N };
+	struct o2g_req *r;
+
+	fill(b, N, 9);
+	if (me == 1) {
+		u64 end;
+
+		CHECK(o2g_isend(ep, 0, 1, &seg, 1, 0, &r) == 0);
+		for (end = o2g_now_us() + 10000000; o2g_now_us() < end;)
+			if (atomic_load(&shared->word[0]))
+				break;
+		CHECK(atomic_load(&shared->word[0]) == 1);
+		CHECK(o2g_wait(r, NULL) == 0);
+	} else {
+		memset(b, 0, N);
+		usleep(20000);
+		CHECK(o2g_recv(ep, 1, 1, 0, b, N, NULL) == 0);
+		check_bytes(b, N, 9);
+		atomic_store(&shared->word[0], 1);
+	}
+	free(b);
+}
+
+static void flood(void)
+{
+	enum { N = 20000, LEN = 4096 };
+	struct o2g_req **reqs = calloc(N, sizeof(*reqs));
+	static unsigned char b[LEN];
+	struct o2g_seg seg = { b, LEN };
+	struct o2g_ep_info info;
+
+	if (me == 1) {
+		for (unsigned i = 0; i < N; i++)
+			CHECK(o2g_isend(ep, 0, i, &seg, 1, 0, &reqs[i]) == 0);
+		atomic_store(&shared->word[0], 1);
+		for (unsigned i = 0; i < N; i++)
+			CHECK(o2g_wait(reqs[i], NULL) == 0);
+	} else {
+		while (!atomic_load(&shared->word[0]))
+			usleep(1000);
+		/* the last first */
+		CHECK(o2g_recv(ep, 1, N - 1, 0, b, LEN, NULL) == 0);
+		for (unsigned i = 0; i < N - 1; i++)
+			CHECK(o2g_recv(ep, 1, i, 0, b, LEN, NULL) == 0);
+		CHECK(o2g_ep_info(ep, &info) == 0);
+		/* payload within O2G_UNEXPECTED, envelopes beside it */
+		CHECK(info.unexpected_peak < (1 << 20) + N * 320);
+		CHECK(info.unexpected == 0);
+	}
+	free(reqs);
+}
+
+static void *thread_main(void *arg)
+{
+	u64 tag = (uintptr_t)arg;
+	unsigned char b[256];
+
+	for (int i = 0; i < 300; i++) {
+		if (me == 0) {
+			fill(b, 256, tag + i);
+			CHECK(o2g_send(ep, 1, tag, b, 256, 0) == 0);
+			CHECK(o2g_recv(ep, 1, tag, 0, b, 256, NULL) == 0);
+		} else {
+			CHECK(o2g_recv(ep, 0, tag, 0, b, 256, NULL) == 0);
+			CHECK(o2g_send(ep, 0, tag, b, 256, 0) == 0);
+		}
+		check_bytes(b, 256, tag + i);
+	}
+	return NULL;
+}
+
+static void threads(void)
+{
+	pthread_t t[4];
+
+	for (uintptr_t i = 0; i < 4; i++)
+		CHECK(!pthread_create(&t[i], NULL, thread_main, (void *)i));
+	for (int i = 0; i < 4; i++)
+		pthread_join(t[i], NULL);
+}
+
+static void to_self(void)
+{
+	static char out[200000], in[200000];
+	struct o2g_seg so = { out, sizeof(out) }, si = { in, sizeof(in) };
+	struct o2g_req *s, *r;
+	int other = 1 - me;
+
+	memset(out, 'a' + me, sizeof(out));
+	CHECK(o2g_send(ep, me, 1, out, 100, 0) == 0);
+	CHECK(o2g_isend(ep, me, 2, &so, 1, O2G_SYNC, &s) == 0);
+	CHECK(o2g_recv(ep, me, 1, 0, in, 100, NULL) == 0);
+	CHECK(o2g_irecv(ep, O2G_ANY_SOURCE, 2, 0, &si, 1, &r) == 0);
+	CHECK(o2g_wait(r, NULL) == 0 && o2g_wait(s, NULL) == 0);
+	CHECK(!memcmp(in, out, sizeof(in)));
+	CHECK(o2g_send(ep, other, 3, out, 1, 0) == 0);
+	CHECK(o2g_recv(ep, other, 3, 0, in, 1, NULL) == 0);
+	CHECK(in[0] == 'a' + other);
+}
+
+/* Rank 1 dies; rank 0 learns of it in all that needs rank 1. */
+static void death(void)
+{
+	static char b[1 << 20];
+	struct o2g_seg seg = { b, sizeof(b) };
+	struct o2g_req *r[3];
+	struct o2g_peer_info info;
+	char text[256];
+	u64 start;
+
+	if (me == 1) {
+		CHECK(o2g_recv(ep, 0, 1, 0, b, 1, NULL) == 0);
+		CHECK(o2g_send(ep, 0, 1, b, 1, 0) == 0);
+		/* what close would wait for never comes */
+		atomic_fetch_add(&shared->round, 1);
+		usleep(100000);
+		kill(getpid(), SIGKILL);
+	}
+	CHECK(o2g_send(ep, 1, 1, b, 1, 0) == 0);
+	CHECK(o2g_recv(ep, 1, 1, 0, b, 1, NULL) == 0);
+	CHECK(o2g_irecv(ep, 1, 2, 0, &seg, 1, &r[0]) == 0);
+	CHECK(o2g_irecv(ep, O2G_ANY_SOURCE, 3, 0, &seg, 1, &r[1]) == 0);
+	CHECK(o2g_isend(ep, 1, 4, &seg, 1, 0, &r[2]) == 0);
+	start = o2g_now_us();
+	for (int i = 0; i < 3; i++)
+		CHECK(o2g_wait(r[i], NULL) == -O2G_ERR_PEER);
+	CHECK(o2g_now_us() - start < 2000000);
+	CHECK(o2g_peer_info(ep, 1, &info) == 0 && !info.alive);
+	CHECK(o2g_peer_error(ep, 1, text, sizeof(text)) == 0);
+	CHECK(strstr(text, "rank 1 on "));
+	CHECK(o2g_send(ep, 1, 5, b, 1, 0) == -O2G_ERR_PEER);
+	CHECK(o2g_recv(ep, 1, 5, 0, b, 1, NULL) == -O2G_ERR_PEER);
+}
+
+static void idle_costs_nothing(void)
+{
+	struct timespec a, z;
+	char c;
+
+	if (me == 1) {
+		usleep(1500000);
+		CHECK(o2g_send(ep, 0, 1, "x", 1, 0) == 0);
+		return;
+	}
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &a);
+	CHECK(o2g_recv(ep, 1, 1, 0, &c, 1, NULL) == 0);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &z);
+	CHECK((z.tv_sec - a.tv_sec) * 1000000000L + z.tv_nsec - a.tv_nsec <
+	      50000000L);
+}
+
+/* --- each over each channel --- */
+
+#define OVER(name, ranks, fn, may_die)                       \
+	static void name##__shm(void **state)                \
+	{                                                    \
+		job("shm", ranks, fn, may_die);              \
+	}                                                    \
+	static void name##__tcp(void **state)                \
+	{                                                    \
+		job("tcp", ranks, fn, may_die);              \
+	}
+
+OVER(pingpong, 2, pingpong, -1)
+OVER(storm, 3, storm, -1)
+OVER(wildcards, 4, wildcards, -1)
+OVER(probing, 2, probing, -1)
+OVER(cancelling, 2, cancelling, -1)
+OVER(truncating, 2, truncating, -1)
+OVER(putget, 2, putget, -1)
+OVER(descriptor, 2, descriptor, -1)
+OVER(wait_any, 2, wait_any, -1)
+OVER(busy_peer, 2, busy_peer, -1)
+OVER(threads, 2, threads, -1)
+OVER(to_self, 2, to_self, -1)
+OVER(death, 2, death, 1)
+OVER(idle_costs_nothing, 2, idle_costs_nothing, -1)
+
+static void flood_limited(const char *channels)
+{
+	setenv("O2G_UNEXPECTED", "1M", 1);
+	job(channels, 2, flood, -1);
+	unsetenv("O2G_UNEXPECTED");
+}
+static void flood__shm(void **state)
+{
+	flood_limited("shm");
+}
+static void flood__tcp(void **state)
+{
+	flood_limited("tcp");
+}
+
+static void two_copies__shm(void **state)
+{
+	setenv("O2G_SHM_GET", "0", 1);
+	job("shm", 2, pingpong, -1);
+	job("shm", 3, storm, -1);
+	job("shm", 2, putget, -1);
+	unsetenv("O2G_SHM_GET");
+}
+
+#define BOTH(name) cmocka_unit_test(name##__shm), cmocka_unit_test(name##__tcp)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		BOTH(pingpong),	  BOTH(storm),	    BOTH(wildcards),
+		BOTH(probing),	  BOTH(cancelling), BOTH(truncating),
+		BOTH(putget),	  BOTH(descriptor), BOTH(wait_any),
+		BOTH(busy_peer),  BOTH(threads),    BOTH(to_self),
+		BOTH(death),	  BOTH(flood),	    BOTH(idle_costs_nothing),
+		cmocka_unit_test(two_copies__shm),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
