@@ -6,7 +6,8 @@
 #	/* sources: core/match.c base/log.c */
 #	/* libs: -lnettle */
 #
-# Without a sources line it gets core/*.c, base/*.c and channel/body.c.
+# The word libo2g stands for all of that library. Without a sources line a test
+# gets core/*.c, base/*.c and channel/body.c.
 #
 # make unit              build and run them all
 # make print-unit-tests  the programs, one per line
@@ -28,7 +29,8 @@ UNIT_TIMEOUT ?= 60
 
 # What a test's "sources:" or "libs:" line says.
 unit_line = $(shell sed -n 's,^/\* $(2): \(.*\) \*/$$,\1,p' $(1))
-unit_sources = $(or $(call unit_line,$(1),sources),$(UNIT_DEFAULT))
+unit_sources = $(patsubst libo2g,$(O2G_SRC),$(or \
+                 $(call unit_line,$(1),sources),$(UNIT_DEFAULT)))
 
 define UNIT_RULE
 $(BUILD)/tests/unit/$(1): tests/unit/$(1).c \
