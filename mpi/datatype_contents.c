@@ -5,7 +5,6 @@
  * read it.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "datatype.h"
 
@@ -210,10 +209,12 @@ static int get_contents(const char *func, MPI_Datatype datatype,
 		return mpii_error(NULL, MPI_ERR_ARG, func,
 				  "the arrays are shorter than "
 				  "MPI_Type_get_envelope said");
-	memcpy(ints, m->ints, m->nints * sizeof(*ints));
-	memcpy(addrs, m->addrs, m->naddrs * sizeof(*addrs));
-	if (large)
-		memcpy(counts, m->counts, m->ncounts * sizeof(*counts));
+	for (MPI_Count i = 0; i < m->nints; i++)
+		ints[i] = m->ints[i];
+	for (MPI_Count i = 0; i < m->naddrs; i++)
+		addrs[i] = m->addrs[i];
+	for (MPI_Count i = 0; i < m->ncounts; i++)
+		counts[i] = m->counts[i];
 	for (MPI_Count i = 0; i < m->ntypes; i++) {
 		mpii_type_hold(m->types[i]);
 		types[i] = m->types[i]->handle;
