@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/*
+ * Every algorithm. What each does and costs is told at the top of its file.
+ * In the reductions `in` is never MPI_IN_PLACE: it is `out` then. Gathers to all
+ * work in place: the block of this rank is already where it belongs.
+ */
+#ifndef COLL_ALGORITHMS_H
+#define COLL_ALGORITHMS_H
+
+#include "coll/coll.h"
+
+int mpii_barrier_dissemination(const struct coll *k);
+int mpii_barrier_inter(const struct coll *k);
+
+int mpii_bcast_binomial(const struct coll *k, void *buf, MPI_Count count,
+			struct mpii_type *t, int root);
+int mpii_bcast_linear(const struct coll *k, void *buf, MPI_Count count,
+		      struct mpii_type *t, int root);
+int mpii_bcast_scatter_allgather(const struct coll *k, void *buf,
+				 MPI_Count count, struct mpii_type *t,
+				 int root);
+
+int mpii_gather_linear(const struct coll *k, const void *in, MPI_Count count,
+		       struct mpii_type *t, const struct coll_side *r,
+		       int root);
+int mpii_gather_binomial(const struct coll *k, const void *in, MPI_Count count,
+			 struct mpii_type *t, const struct coll_side *r,
+			 int root);
+int mpii_scatter_linear(const struct coll *k, const struct coll_side *s,
+			void *out, MPI_Count count, struct mpii_type *t,
+			int root);
+int mpii_scatter_binomial(const struct coll *k, const struct coll_side *s,
+			  void *out, MPI_Count count, struct mpii_type *t,
+			  int root);
+
+int mpii_allgather_direct(const struct coll *k, const struct coll_side *r);
+int mpii_allgather_ring(const struct coll *k, const struct coll_side *r);
+int mpii_allgather_doubling(const struct coll *k, const struct coll_side *r);
+int mpii_allgather_bruck(const struct coll *k, const struct coll_side *r);
+int mpii_allgather_inter(const struct coll *k, const void *in, MPI_Count count,
+			 struct mpii_type *t, const struct coll_side *r);
+/* Blocks of all ranks in place, by size: for algorithms that end like that. */
+int mpii_allgather_blocks(const struct coll *k, const struct coll_side *r,
+			  MPI_Count bytes);
+
+int mpii_alltoall_direct(const struct coll *k, const struct coll_side *s,
+			 const struct coll_side *r);
+int mpii_alltoall_pairwise(const struct coll *k, const struct coll_side *s,
+			   const struct coll_side *r);
+int mpii_alltoall_bruck(const struct coll *k, const struct coll_side *s,
+			const struct coll_side *r);
+/* In place: what r holds is sent, from a packed copy. */
+int mpii_alltoall_in_place(const struct coll *k, const struct coll_side *r);
+
+int mpii_reduce(const void *in, void *out, MPI_Count count, struct mpii_type *t,
+		struct mpii_op *op, int root, struct mpii_comm *c);
+int mpii_reduce_binomial(const struct coll *k, const void *in, void *out,
+			 MPI_Count count, struct mpii_type *t,
+			 struct mpii_op *op, int root);
+int mpii_reduce_scatter_gather(const struct coll *k, const void *in, void *out,
+			       MPI_Count count, struct mpii_type *t,
+			       struct mpii_op *op, int root);
+int mpii_reduce_inter(const struct coll *k, const void *in, void *out,
+		      MPI_Count count, struct mpii_type *t, struct mpii_op *op,
+		      int root);
+
+int mpii_allreduce_doubling(const struct coll *k, const void *in, void *out,
+			    MPI_Count count, struct mpii_type *t,
+			    struct mpii_op *op);
+int mpii_allreduce_scatter_allgather(const struct coll *k, const void *in,
+				     void *out, MPI_Count count,
+				     struct mpii_type *t, struct mpii_op *op);
+int mpii_allreduce_rabenseifner(const struct coll *k, const void *in, void *out,
+				MPI_Count count, struct mpii_type *t,
+				struct mpii_op *op);
+int mpii_allreduce_inter(const struct coll *k, const void *in, void *out,
+			 MPI_Count count, struct mpii_type *t,
+			 struct mpii_op *op);
+
+/* `out` is the place of this rank's block and must not be part of `in`. */
+int mpii_reduce_scatter_direct(const struct coll *k, const void *in, void *out,
+			       const MPI_Count *counts, struct mpii_type *t,
+			       struct mpii_op *op);
+int mpii_reduce_scatter_pairwise(const struct coll *k, const void *in,
+				 void *out, const MPI_Count *counts,
+				 struct mpii_type *t, struct mpii_op *op);
+int mpii_reduce_scatter_reduce(const struct coll *k, const void *in, void *out,
+			       const MPI_Count *counts, struct mpii_type *t,
+			       struct mpii_op *op);
+int mpii_reduce_scatter_inter(const struct coll *k, const void *in, void *out,
+			      const MPI_Count *counts, struct mpii_type *t,
+			      struct mpii_op *op);
+
+int mpii_scan_doubling(const struct coll *k, const void *in, void *out,
+		       MPI_Count count, struct mpii_type *t,
+		       struct mpii_op *op, bool exclusive);
+
+/* Ranks up to which all messages of a round are posted at once. */
+#define COLL_DIRECT_RANKS 32
+
+/* Equal shares of count, the first ones larger by one: where share i begins. */
+static inline MPI_Count coll_share(MPI_Count count, int n, int i)
+{
+	MPI_Count extra = count % n;
+
+	return count / n * i + (i < extra ? i : extra);
+}
+
+#endif

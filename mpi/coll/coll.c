@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/* Memory and sets of requests for the length of one collective call. */
+#include "coll/coll.h"
+
+void *coll_memory_get(struct coll_memory *m, MPI_Count bytes)
+{
+	m->heap = NULL;
+	if (bytes <= (MPI_Count)sizeof(m->small))
+		return m->small;
+	m->heap = malloc(bytes);
+	if (!m->heap)
+		mpii_fail(MPI_ERR_NO_MEM, "no memory for %lld bytes",
+			  (long long)bytes);
+	return m->heap;
+}
+
+void *coll_memory_typed(struct coll_memory *m, MPI_Count count,
+			const struct mpii_type *t)
+{
+	MPI_Aint far = count > 1 ? (count - 1) * t->extent : 0;
+	MPI_Aint low = t->true_lb + (far < 0 ? far : 0);
+	MPI_Count bytes = t->true_extent + (far < 0 ? -far : far);
+	char *p = coll_memory_get(m, bytes);
+
+	return p ? p - low : NULL;
+}
+
+int coll_reqs_init(struct coll_reqs *r, int max)
+{
+	r->n = 0;
+	r->err = MPI_SUCCESS;
+	r->req = coll_memory_get(&r->mem, max * sizeof(*r->req));
+	return r->req ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+}
+
+void coll_post_send(const struct coll *k, struct coll_reqs *r, const void *buf,
+		    MPI_Count count, struct mpii_type *t, int dest)
+{
+	if (r->err)
+		return;
+	r->err = coll_isend(k, buf, count, t, dest, &r->req[r->n]);
+	if (!r->err)
+		r->n++;
+}
+
+void coll_post_recv(const struct coll *k, struct coll_reqs *r, void *buf,
+		    MPI_Count count, struct mpii_type *t, int source)
+{
+	if (r->err)
+		return;
+	r->err = coll_irecv(k, buf, count, t, source, &r->req[r->n]);
+	if (!r->err)
+		r->n++;
+}
+
+int coll_reqs_wait(struct coll_reqs *r)
+{
+	int err = mpii_wait_all(r->req, r->n);
+
+	r->n = 0;
+	return r->err ? r->err : err;
+}
+
+int coll_reqs_finish(struct coll_reqs *r)
+{
+	int err = coll_reqs_wait(r);
+
+	coll_memory_put(&r->mem);
+	return err;
+}
+
+int coll_arrays_init(struct coll_arrays *a, int n)
+{
+	char *p = coll_memory_get(&a->mem,
+				  n * (sizeof(*a->counts) + sizeof(*a->displs) +
+				       sizeof(*a->types)));
+
+	if (!p)
+		return MPI_ERR_NO_MEM;
+	a->counts = (MPI_Count *)p;
+	a->displs = (MPI_Aint *)(a->counts + n);
+	a->types = (struct mpii_type **)(a->displs + n);
+	return MPI_SUCCESS;
+}
+
+void coll_arrays_widen(struct coll_arrays *a, int n, const int *counts,
+		       const int *displs)
+{
+	for (int i = 0; i < n; i++) {
+		a->counts[i] = counts[i];
+		a->displs[i] = displs ? displs[i] : 0;
+	}
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/*
+ * Reduce-scatter over an intercommunicator: each group reduces its data at its
+ * rank 0, the two exchange the results, and each scatters what it got. Both
+ * groups have the same total by the standard's rule.
+ *
+ * Cost: that of a reduce, a message and a scatter.
+ */
+#include "coll/algorithms.h"
+
+static int swap_and_scatter(const struct coll *k, const void *ours,
+			    struct coll_side *s, MPI_Count total, void *out,
+			    struct mpii_type *t)
+{
+	struct coll local = coll_begin(k->c->local);
+	int rank = k->c->rank, err = MPI_SUCCESS;
+
+	if (rank == 0)
+		err = coll_sendrecv(k, ours, total, t, 0, s->buf, total, t, 0);
+	return err ? err : mpii_scatter_linear(&local, s, out,
+					       s->counts[rank], t, 0);
+}
+
+int mpii_reduce_scatter_inter(const struct coll *k, const void *in, void *out,
+			      const MPI_Count *counts, struct mpii_type *t,
+			      struct mpii_op *op)
+{
+	int n = k->c->size, err;
+	struct coll_side s = { .unit = t->extent, .t = t, .counts = counts };
+	struct coll_memory m1, m2;
+	struct coll_arrays a;
+	MPI_Count total = 0;
+	void *ours;
+
+	err = coll_arrays_init(&a, n);
+	if (err)
+		return err;
+	for (int i = 0; i < n; i++) {
+		a.displs[i] = total;
+		total += counts[i];
+	}
+	s.displs = a.displs;
+	ours = coll_memory_typed(&m1, total, t);
+	s.buf = coll_memory_typed(&m2, total, t);
+	err = MPI_ERR_NO_MEM;
+	if (ours && s.buf)
+		err = mpii_reduce(in, ours, total, t, op, 0, k->c->local);
+	if (!err)
+		err = swap_and_scatter(k, ours, &s, total, out, t);
+	coll_memory_put(&m2);
+	coll_memory_put(&m1);
+	coll_arrays_free(&a);
+	return err;
+}
