@@ -72,8 +72,7 @@ EXAMPLES_O2G := $(filter-out $(EXAMPLES_MPI),$(EXAMPLES))
 .SUFFIXES:
 .PHONY: all run test test-build bench bench-build fuzz install install-parts \
         uninstall clean setup FORCE
-all: $(LIBO2G) $(LIBMPI) $(BUILD)/bin/o2g $(EXAMPLES_O2G) \
-     $(if $(wildcard launch/launch.mk),$(EXAMPLES_MPI))
+all: $(LIBO2G) $(LIBMPI) $(BUILD)/bin/o2g $(EXAMPLES)
 
 # Rewritten only when the flags change: everything compiled depends on it.
 $(BUILD)/flags: FORCE
@@ -123,7 +122,8 @@ $(EXAMPLES_MPI): $(BUILD)/examples/%: examples/%.c $(MPICC) $(LIBMPI) \
 	@mkdir -p $(@D)
 	$(MPICC) $(OPT) $(WARN) $(SANITIZE) -o $@ $<
 
--include launch/launch.mk tests/unit/unit.mk tests/fuzz/fuzz.mk bench/bench.mk
+include launch/launch.mk
+-include tests/unit/unit.mk tests/fuzz/fuzz.mk bench/bench.mk
 
 # --- tests ---
 
@@ -196,9 +196,7 @@ uninstall:
 	  libmpi_abi.so.1 pkgconfig/o2g.pc pkgconfig/mpi.pc; do \
 	  rm -f '$(DESTDIR)$(LIBDIR)'/$$f; \
 	done
-	for f in o2g mpiexec mpirun mpicc mpicxx mpic++; do \
-	  rm -f '$(DESTDIR)$(PREFIX)/bin'/$$f; \
-	done
+	rm -f '$(DESTDIR)$(PREFIX)/bin/o2g'
 	for m in $(MAN); do \
 	  for f in $${m##*/} $$(scripts/man-names $$m); do \
 	    rm -f '$(DESTDIR)$(MANDIR)'/man$${m##*.}/$$f; \

@@ -16,6 +16,26 @@ static struct chan *opened(struct user_ep *ep, const struct chan_ops *ops)
 	return NULL;
 }
 
+/* A card is "name=value,..."; addresses in "addr" are joined by '+'. The rest is
+ * for peers, not for people. */
+static void addresses_of(struct chan *chan, char *out, size_t size)
+{
+	char card[O2G_ADDRESS_MAX], *addr;
+
+	out[0] = '\0';
+	if (chan->ops->card(chan, card, sizeof(card)) < 0)
+		return;
+	addr = strstr(card, "addr=");
+	if (!addr)
+		return;
+	addr += strlen("addr=");
+	addr[strcspn(addr, ",")] = '\0';
+	for (char *c = addr; *c; c++)
+		if (*c == '+')
+			*c = ',';
+	snprintf(out, size, "%s", addr);
+}
+
 static void report_one(struct user_ep *ep, const struct chan_ops *ops,
 		       struct o2g_channel_report *r)
 {
@@ -28,12 +48,16 @@ static void report_one(struct user_ep *ep, const struct chan_ops *ops,
 		err = ops->open((struct chan_ep *)ep, &extra, r->why,
 				sizeof(r->why));
 		chan = extra;
+		if (!err) {
+			extra->ops = ops;
+			extra->ep = (struct chan_ep *)ep;
+		}
 	}
 	r->usable = !err;
 	if (err && !r->why[0])
 		snprintf(r->why, sizeof(r->why), "%s", strerror(-err));
-	if (!err && ops->card(chan, r->card, sizeof(r->card)) < 0)
-		r->card[0] = '\0';
+	if (!err)
+		addresses_of(chan, r->addresses, sizeof(r->addresses));
 	if (!err && extra)
 		ops->close(extra);
 }

@@ -12,8 +12,8 @@ struct o2g_channel_report {
 	const char *name;
 	bool wanted;	/* O2G_CHANNELS has it */
 	bool usable;
-	char card[512]; /* what peers are told; "" when not usable */
-	char why[256];	/* why not; "" when usable */
+	char addresses[512]; /* that peers are told of, with commas; or "" */
+	char why[256];	     /* why not; "" when usable */
 };
 
 /*

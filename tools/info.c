@@ -60,20 +60,13 @@ static unsigned prefix_length(const struct sockaddr *mask)
 	return bits;
 }
 
-/* Is the address in a channel's card, whole? */
-static bool in_a_card(const struct info *info, const char *ip)
+/* Is "address/prefix" one that a channel tells peers of? */
+static bool is_offered(const struct info *info, const char *address)
 {
-	size_t n = strlen(ip);
-
-	for (size_t i = 0; i < info->nchannels; i++) {
-		const char *s = info->channels[i].card;
-
-		while ((s = strstr(s, ip))) {
-			if (!strchr("0123456789abcdef.:", s[n]) || !s[n])
-				return true;
-			s += n;
-		}
-	}
+	for (size_t i = 0; i < info->nchannels; i++)
+		if (info->channels[i].wanted &&
+		    o2g_list_has(info->channels[i].addresses, address))
+			return true;
 	return false;
 }
 
@@ -93,7 +86,7 @@ static void add_interface(struct info *info, const struct ifaddrs *a)
 	snprintf(i->address, sizeof(i->address), "%s/%u", ip,
 		 prefix_length(a->ifa_netmask));
 	i->up = (a->ifa_flags & IFF_UP) && (a->ifa_flags & IFF_RUNNING);
-	i->offered = in_a_card(info, ip);
+	i->offered = is_offered(info, i->address);
 	info->ninterfaces++;
 }
 

@@ -39,7 +39,7 @@ static void channels(const struct info *info)
 		member(true, "name", c->name);
 		flag("wanted", c->wanted);
 		flag("usable", c->usable);
-		member(false, "card", c->card);
+		member(false, "addresses", c->addresses);
 		member(false, "why", c->why);
 		printf(" }%s\n", i + 1 < info->nchannels ? "," : "");
 	}

@@ -19,7 +19,8 @@ static void channels(const struct info *info)
 			printf("  %-6s not used: O2G_CHANNELS leaves it out\n",
 			       c->name);
 		else
-			printf("  %-6s usable: %s\n", c->name, c->card);
+			printf("  %-6s usable%s%s\n", c->name,
+			       c->addresses[0] ? ": " : "", c->addresses);
 	}
 }
 
