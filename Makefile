@@ -127,10 +127,11 @@ include launch/launch.mk
 
 # --- tests ---
 
-MPI_TESTS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/mpi/*.c))
+MPI_TESTS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/mpi/*.c) \
+               tests/system/mpi_prog.c)
 test-build: all $(MPI_TESTS)
 
-$(MPI_TESTS): $(BUILD)/tests/mpi/%: tests/mpi/%.c $(wildcard tests/mpi/*.h) \
+$(MPI_TESTS): $(BUILD)/%: %.c $(wildcard tests/mpi/*.h) \
               include/mpi.h $(MPICC) $(LIBMPI) $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(MPICC) -std=gnu11 $(OPT) -Wall -Wextra -Wno-unused-parameter $(SANITIZE) \

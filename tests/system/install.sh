@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
+# timeout: 300
+# Install, then use only what was installed; uninstall leaves nothing.
+cd "$(dirname "$0")/../.." && . tests/lib.sh
+make_tmp
+to=$TMP/inst
+unset LD_LIBRARY_PATH
+
+mk()
+{
+	make -s BUILD="$BUILD" "$@" >"$TMP/log" 2>&1 || { cat "$TMP/log"; fail "make $*"; }
+}
+
+mk install PREFIX="$to"
+mkdir "$TMP/src"
+cp examples/ring.c examples/hello.c "$TMP/src"
+cd "$TMP/src" || exit 1
+"$to/bin/mpicc" -Wall -Werror -O2 ring.c -o ring || fail "mpicc"
+timeout 20 "$to/bin/mpiexec" -n 4 ./ring >out 2>&1 || { cat out; fail "mpiexec"; }
+expect out 'the token counts 4000'
+ldd ring | grep -q "$to/lib" || fail "ring does not use the installed library"
+ldd ring | grep -q "not found" && fail "a library is not found"
+
+export PKG_CONFIG_PATH=$to/lib/pkgconfig
+cc $(pkg-config --cflags mpi) ring.c -o ring2 $(pkg-config --libs mpi) ||
+	fail "pkg-config mpi"
+timeout 20 "$to/bin/mpiexec" -n 2 ./ring2 >out 2>&1 || { cat out; fail "ring2"; }
+cc $(pkg-config --cflags o2g) hello.c -o hello $(pkg-config --libs o2g) ||
+	fail "pkg-config o2g"
+LD_LIBRARY_PATH=$to/lib timeout 20 ./hello >out 2>&1 || { cat out; fail "hello"; }
+[ "$(pkg-config --modversion o2g)" = "$("$to/bin/o2g" version | cut -d' ' -f2)" ] ||
+	fail "versions differ"
+"$to/bin/o2g" info >out || fail "o2g info"
+if command -v g++ >/dev/null; then
+	cp ring.c ring.cc
+	"$to/bin/mpicxx" ring.cc -o ring3 || fail "mpicxx"
+	timeout 20 "$to/bin/mpiexec" -n 2 ./ring3 >out 2>&1 || { cat out; fail "ring3"; }
+fi
+for page in man3/o2g_send.3 man3/o2g_isend.3 man7/o2g.7 man1/o2g.1; do
+	[ -s "$to/share/man/$page" ] || fail "$page is not installed"
+done
+cd "$OLDPWD" || exit 1
+
+mk uninstall PREFIX="$to"
+left=$(find "$to" ! -type d)
+[ -z "$left" ] || fail "uninstall leaves: $left"
+
+# For packages: into DESTDIR, for PREFIX.
+mk install DESTDIR="$TMP/stage" PREFIX=/usr
+[ -e "$TMP/stage/usr/bin/mpiexec" ] || fail "DESTDIR is not obeyed"
+grep -rIl "$TMP/stage" "$TMP/stage" && fail "DESTDIR is in an installed file"
+grep -q '^prefix=/usr$' "$TMP/stage/usr/lib/pkgconfig/mpi.pc" || fail "mpi.pc"
