@@ -240,6 +240,11 @@ static int send_now(struct tcp_conn *k, const struct o2g_hdr *h,
 		tx_failed(k, n);
 		return -O2G_ERR_PEER;
 	}
+	/* The call itself takes longer than what makes a burst. */
+	if (len <= TCP_SMALL) {
+		k->last_ns = o2g_now_ns();
+		k->last_turn = k->chan->turn;
+	}
 	left = n < 0 ? 0 : n;
 	k->blocked = left < o.bytes;
 	if (tx_advance(&tx, &left))
@@ -249,13 +254,12 @@ static int send_now(struct tcp_conn *k, const struct o2g_hdr *h,
 
 static bool in_burst(struct tcp_conn *k)
 {
-	u64 now = o2g_now_ns(), last = k->last_ns;
+	u64 last = k->last_ns;
 
-	k->last_ns = now;
-	if (k->last_turn == k->chan->turn && now - last < TCP_BURST_NS)
-		return true;
-	k->last_turn = k->chan->turn;
-	return false;
+	if (k->last_turn != k->chan->turn)
+		return false;
+	k->last_ns = o2g_now_ns();
+	return k->last_ns - last < TCP_BURST_NS;
 }
 
 static void out_append(struct tcp_conn *k, const struct o2g_hdr *h,
@@ -271,10 +275,13 @@ static void out_append(struct tcp_conn *k, const struct o2g_hdr *h,
 	k->out_tail += len;
 	if (o2g_list_empty(&k->dirty))
 		o2g_list_add_tail(&k->dirty, &c->dirty);
+	if (c->chan.needs_flush)
+		return;
 	c->chan.needs_flush = true;
+	c->batch_ns = k->last_ns;
 	if (!c->flush_set) {
 		c->flush_set = true;
-		chan_timer_set(c->chan.ep, &c->flush_timer, TCP_FLUSH_US);
+		chan_timer_set(c->chan.ep, &c->flush_timer, c->flush_us);
 	}
 }
 
@@ -339,11 +346,28 @@ void tcp_flush(struct chan *chan)
 	}
 }
 
+/*
+ * A timer costs a thread its sleep, and most programs wait or test soon after a
+ * burst. So it is not taken back when the batch goes out, and each time it finds
+ * nothing to do the next one is set later; the first batch that really had to
+ * wait for it brings the short time back.
+ */
 void tcp_flush_timer(struct chan_timer *t)
 {
 	struct tcp_chan *c = container_of(t, struct tcp_chan, flush_timer);
+	u64 late = TCP_FLUSH_US * 1000 / 2;
 
 	c->flush_set = false;
-	if (c->chan.needs_flush)
+	if (!c->chan.needs_flush) {
+		if (c->flush_us < TCP_FLUSH_MAX_US)
+			c->flush_us *= 2;
+		return;
+	}
+	if (o2g_now_ns() - c->batch_ns >= late) {
 		tcp_flush(&c->chan);
+		c->flush_us = TCP_FLUSH_US;
+		return;
+	}
+	c->flush_set = true;
+	chan_timer_set(c->chan.ep, t, TCP_FLUSH_US);
 }

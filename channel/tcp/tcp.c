@@ -67,6 +67,7 @@ static int tcp_open(struct chan_ep *ep, struct chan **chan, char *why,
 	o2g_list_init(&c->flush_timer.link);
 	o2g_list_init(&c->linger_timer.link);
 	c->flush_timer.fn = tcp_flush_timer;
+	c->flush_us = TCP_FLUSH_US;
 	host_name(c->host, sizeof(c->host));
 	err = choose_addresses(c, why, why_size);
 	if (!err)

@@ -31,7 +31,8 @@
 #define TCP_OUT_SIZE 16384     /* batch of small packets */
 #define TCP_SMALL 1024	       /* body that may be batched */
 #define TCP_BURST_NS 20000
-#define TCP_FLUSH_US 50
+#define TCP_FLUSH_US 50	       /* a batch waits for a flush this long ... */
+#define TCP_FLUSH_MAX_US 6400  /* ... or this, where it never had to */
 #define TCP_IOV 32
 #define TCP_WORK_BYTES (1u << 20) /* per connection and call */
 #define TCP_HOT 2
@@ -114,7 +115,9 @@ struct tcp_chan {
 	struct tcp_conn *hot[TCP_HOT]; /* last active first; may be NULL */
 	struct o2g_list more, dirty;
 	struct chan_timer flush_timer;
-	bool flush_set;
+	bool flush_set;	 /* the timer runs */
+	u32 flush_us;	 /* how long to set it next */
+	u64 batch_ns;	 /* when the oldest batch began */
 	bool in_recv; /* the staging area is in use */
 	u64 turn;     /* counts poll and flush: they end a burst */
 
