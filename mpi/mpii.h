@@ -102,6 +102,8 @@ MPI_Group mpii_group_handle(struct mpii_group *g);
 struct mpii_group *mpii_group_create(int size, int *world);
 void mpii_group_hold(struct mpii_group *g);
 void mpii_group_put(struct mpii_group *g);
+/* MPI_IDENT, MPI_SIMILAR, MPI_UNEQUAL; MPI_UNDEFINED: out of memory. */
+int mpii_group_compare(const struct mpii_group *a, const struct mpii_group *b);
 
 /* --- communicators (comm.c, context.c) --- */
 
@@ -136,10 +138,12 @@ struct mpii_comm {
 	struct mpii_errh *errh;
 	struct mpii_attr *attrs;
 	atomic_uint coll_seq; /* numbers collective calls: their tag */
+	atomic_uint create_seq; /* numbers creations by all: their tag */
 	_Atomic(int *) inverse; /* rank in remote by world rank, once needed */
 	struct mpii_buffer *buffer; /* of MPI_Comm_attach_buffer */
 	char name[MPI_MAX_OBJECT_NAME];
-	void *topology, *coll; /* owned by their chapters, freed by hooks */
+	void *topology, *coll; /* owned by their chapters */
+	void (*topology_free)(void *topology), (*coll_free)(void *coll);
 	struct mpii_info *info;
 };
 extern struct mpii_comm mpii_world, mpii_self;
@@ -323,8 +327,9 @@ struct mpii_req {
 	void *buf;
 	MPI_Count count;
 	struct mpii_type *type;
-	/* persistent: what to start */
+	/* persistent: what to start, for messages; for others, how */
 	int peer, tag, mode;
+	int (*start)(struct mpii_req *r); /* MPI code; sets o2g or poll */
 	/* other kinds of completion: 1 done, 0 not yet; fills status */
 	int (*poll)(struct mpii_req *r);
 	void (*release)(struct mpii_req *r);
@@ -338,9 +343,34 @@ bool mpii_req_done(struct mpii_req *r);
 /* Lets waiting threads look at their conditions again. */
 void mpii_wake(void);
 
-/* Bytes received and the cancelled mark live in MPI_internal. */
-void mpii_status_set(MPI_Status *s, int source, int tag, MPI_Count bytes);
-MPI_Count mpii_status_bytes(const MPI_Status *s);
+/*
+ * A status: bytes received in MPI_internal[0] and [1], the cancelled mark in
+ * [2]. MPI_ERROR is set by calls that complete several requests only.
+ */
+static inline void mpii_status_set_bytes(MPI_Status *s, MPI_Count bytes)
+{
+	__builtin_memcpy(&s->MPI_internal[0], &bytes, sizeof(bytes));
+}
+static inline MPI_Count mpii_status_bytes(const MPI_Status *s)
+{
+	MPI_Count bytes;
+
+	__builtin_memcpy(&bytes, &s->MPI_internal[0], sizeof(bytes));
+	return bytes;
+}
+static inline void mpii_status_set(MPI_Status *s, int source, int tag,
+				   MPI_Count bytes)
+{
+	s->MPI_SOURCE = source;
+	s->MPI_TAG = tag;
+	mpii_status_set_bytes(s, bytes);
+	s->MPI_internal[2] = 0;
+}
+/* What the standard calls empty: of null and inactive requests, and sends. */
+static inline void mpii_status_empty(MPI_Status *s)
+{
+	mpii_status_set(s, MPI_ANY_SOURCE, MPI_ANY_TAG, 0);
+}
 
 enum mpii_mode { MPII_STANDARD, MPII_SYNC, MPII_READY, MPII_BUFFERED };
 
@@ -377,6 +407,7 @@ struct mpii_errh {
 	void *fn; /* window, file, session handlers */
 };
 struct mpii_errh *mpii_errh_get(MPI_Errhandler h);
+void mpii_errh_hold(struct mpii_errh *e);
 void mpii_errh_put(struct mpii_errh *e);
 
 /*
@@ -415,7 +446,10 @@ const char *mpii_comm_words(const struct mpii_comm *c);
 
 struct mpii_info;
 struct mpii_info *mpii_info_get(MPI_Info h); /* NULL: not an info */
+/* Also of NULL, which is empty. NULL: out of memory. */
 struct mpii_info *mpii_info_copy(const struct mpii_info *from);
+/* The value of @key, or NULL. */
+const char *mpii_info_value(const struct mpii_info *i, const char *key);
 void mpii_info_destroy(struct mpii_info *i);
 
 /* --- attributes (attr.c) --- */

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/* What the files about communicators share. */
+#ifndef MPI_COMM_H
+#define MPI_COMM_H
+
+#include "mpii.h"
+
+/*
+ * Some members of an intracommunicator that agree on something, apart from all
+ * other traffic: by message context and tag.
+ */
+struct mpii_set {
+	struct mpii_comm *c;
+	const int *ranks; /* of the members in c; NULL: all, in order */
+	int size, me;
+	enum mpii_context context;
+	int tag;
+	/* Not NULL: the other side of this intercommunicator takes part, which
+	 * member 0 asks; c is its local intracommunicator. */
+	struct mpii_comm *inter;
+};
+
+/* All of @c (of its local side). Numbers the call, so every member must make
+ * it in turn. */
+struct mpii_set mpii_set_all(struct mpii_comm *c);
+/* buf[i] = the AND of every member's buf[i]. MPI code, words recorded. */
+int mpii_set_and(const struct mpii_set *s, uint64_t *buf, int n);
+/* Member 0's buf to all. */
+int mpii_set_bcast(const struct mpii_set *s, void *buf, int bytes);
+
+/* Two leaders learn each other's bytes. *in is malloc'ed. */
+int mpii_swap(struct mpii_comm *c, int rank, uint32_t context, int tag,
+	      const void *out, int out_len, void **in, int *in_len);
+
+/* context.c */
+void mpii_context_start(void);
+/* From now on threads of ours may agree on contexts at the same time. */
+void mpii_context_threads(void);
+int mpii_set_context(const struct mpii_set *s, uint32_t *context);
+
+/* comm.c */
+
+/* Fills a zeroed object; takes the groups over (one for both: intracomm). */
+void mpii_comm_setup(struct mpii_comm *c, struct mpii_group *group,
+		     struct mpii_group *remote, uint32_t context,
+		     uint32_t send_context);
+/* Waits until no request uses c any more. */
+void mpii_comm_drain(struct mpii_comm *c);
+/* buffered.c: completes the sends of c's own buffer and forgets it. */
+void mpii_buffer_comm_free(struct mpii_comm *c);
+/* What the standard wants a child to take from its parent. */
+void mpii_comm_inherit(struct mpii_comm *c, const struct mpii_comm *parent);
+/* The end of a constructor: c's handle, or "no memory" when it is NULL. */
+int mpii_comm_deliver(struct mpii_comm *c, struct mpii_comm *parent,
+		      MPI_Comm *newcomm, const char *func);
+
+/* intercomm.c */
+
+/* Takes both groups over. Makes an intracommunicator of the local group too,
+ * which shares @context: its messages come from other processes. */
+struct mpii_comm *mpii_intercomm_create(struct mpii_group *group,
+					struct mpii_group *remote,
+					uint32_t context,
+					uint32_t send_context);
+/* Both sides learn the other's bytes: first the leaders from each other, then
+ * all of the set @s of c->local from their leader. *in is malloc'ed. */
+int mpii_intercomm_exchange(struct mpii_comm *c, const struct mpii_set *s,
+			    const void *out, int out_len, void **in,
+			    int *in_len);
+/* A new context of ours and the other side's. */
+int mpii_intercomm_contexts(struct mpii_comm *c, const struct mpii_set *s,
+			    uint32_t *context, uint32_t *send_context);
+
+#endif

@@ -1,0 +1,608 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/*
+ * Waiting for and testing requests: one, all, any, some.
+ *
+ * A null handle and an inactive persistent request count as complete with an
+ * empty status, and are left out by "any" and "some".
+ */
+#include <stdio.h>
+
+#include "errors.h"
+#include "request.h"
+
+static int bad_request(MPI_Request h, const char *func, int i)
+{
+	if (!mpii_running())
+		return mpii_bad_comm(MPI_COMM_NULL, func);
+	if (i >= 0)
+		return mpii_error(NULL, MPI_ERR_REQUEST, func,
+				  "array_of_requests[%d] is %p, which is no "
+				  "request or was freed", i, (void *)h);
+	return mpii_error(NULL, MPI_ERR_REQUEST, func,
+			  "request is %p, which is no request or was freed",
+			  (void *)h);
+}
+
+/* Not of interest to those who wait: null or inactive. */
+static inline bool idle(MPI_Request h)
+{
+	return h == MPI_REQUEST_NULL || !((struct mpii_req *)h)->active;
+}
+
+static inline struct mpii_req *req_of(MPI_Request h)
+{
+	return (struct mpii_req *)h;
+}
+
+/* Everything but MPI_ERROR, which single completion leaves alone. */
+static inline void give_status(MPI_Status *status, const MPI_Status *from)
+{
+	int keep;
+
+	if (status == MPI_STATUS_IGNORE)
+		return;
+	keep = status->MPI_ERROR;
+	*status = *from;
+	status->MPI_ERROR = keep;
+}
+
+static inline void give_empty(MPI_Status *status)
+{
+	if (status != MPI_STATUS_IGNORE)
+		mpii_status_empty(status);
+}
+
+/* Hand out the result of *h, which is complete, and let go of it. After an
+ * error *c is its communicator, held, since it might go with its last request;
+ * NULL when it has none. */
+static inline int collect(MPI_Request *h, MPI_Status *status,
+			  struct mpii_comm **c)
+{
+	struct mpii_req *r = req_of(*h);
+	int err;
+
+	mpii_req_reap(r);
+	err = r->status.MPI_ERROR;
+	if (mpii_unlikely(err)) {
+		*c = r->comm;
+		if (*c)
+			mpii_comm_hold(*c);
+	}
+	give_status(status, &r->status);
+	mpii_req_retire(r, h);
+	return err;
+}
+
+/* Raise it, and let go of what collect held. */
+static __attribute__((cold)) int raise_held(struct mpii_comm *c, int err,
+					    const char *func)
+{
+	err = mpii_raise(c, err, func);
+	if (c)
+		mpii_comm_put(c);
+	return err;
+}
+
+/* Several were completed and one of them failed with @err: its words go with
+ * the code that says so. */
+static __attribute__((cold)) int raise_in_status(struct mpii_comm *c, int err,
+						 const char *func)
+{
+	char words[MPI_MAX_ERROR_STRING];
+	const char *last = mpii_last_text(err);
+
+	if (last) {
+		snprintf(words, sizeof(words), "%s", last);
+		mpii_fail(MPI_ERR_IN_STATUS, "%s", words);
+	}
+	return raise_held(c, MPI_ERR_IN_STATUS, func);
+}
+
+/* --- one --- */
+
+int PMPI_Wait(MPI_Request *request, MPI_Status *status)
+{
+	struct mpii_comm *c = NULL;
+	struct mpii_req *r;
+	int err;
+
+	if (!request)
+		return mpii_bad_null(NULL, "MPI_Wait", "request");
+	if (*request == MPI_REQUEST_NULL) {
+		give_empty(status);
+		return MPI_SUCCESS;
+	}
+	r = mpii_req_get(*request);
+	if (mpii_unlikely(!r))
+		return bad_request(*request, "MPI_Wait", -1);
+	if (!r->active) {
+		give_empty(status);
+		return MPI_SUCCESS;
+	}
+	mpii_req_wait(r);
+	err = collect(request, status, &c);
+	return mpii_likely(!err) ? err : raise_held(c, err, "MPI_Wait");
+}
+MPII_ALIAS(Wait);
+
+/* Done, if need be after a round of progress? */
+static bool done_now(struct mpii_req *r)
+{
+	if (mpii_req_done(r))
+		return true;
+	o2g_progress(mpii.ep);
+	return mpii_req_done(r);
+}
+
+int PMPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
+{
+	struct mpii_comm *c = NULL;
+	struct mpii_req *r;
+	int err;
+
+	if (!request || !flag)
+		return mpii_bad_null(NULL, "MPI_Test",
+				     request ? "flag" : "request");
+	*flag = 1;
+	if (*request == MPI_REQUEST_NULL) {
+		give_empty(status);
+		return MPI_SUCCESS;
+	}
+	r = mpii_req_get(*request);
+	if (mpii_unlikely(!r))
+		return bad_request(*request, "MPI_Test", -1);
+	if (!r->active) {
+		give_empty(status);
+		return MPI_SUCCESS;
+	}
+	*flag = done_now(r);
+	if (!*flag)
+		return MPI_SUCCESS;
+	err = collect(request, status, &c);
+	return mpii_likely(!err) ? err : raise_held(c, err, "MPI_Test");
+}
+MPII_ALIAS(Test);
+
+/* --- several --- */
+
+struct several {
+	MPI_Request *reqs;
+	int n;
+	int first; /* all_done: those before are; any_done: the one that is */
+};
+
+static int check_several(int count, MPI_Request *reqs, const char *func)
+{
+	if (count < 0)
+		return mpii_error(NULL, MPI_ERR_ARG, func,
+				  "count is %d, but must not be negative",
+				  count);
+	if (count > 0 && !reqs)
+		return mpii_bad_null(NULL, func, "array_of_requests");
+	for (int i = 0; i < count; i++)
+		if (mpii_unlikely(reqs[i] != MPI_REQUEST_NULL &&
+				  !mpii_req_get(reqs[i])))
+			return bad_request(reqs[i], func, i);
+	return MPI_SUCCESS;
+}
+
+static int all_done(void *arg)
+{
+	struct several *s = arg;
+
+	for (; s->first < s->n; s->first++)
+		if (!idle(s->reqs[s->first]) &&
+		    !mpii_req_done(req_of(s->reqs[s->first])))
+			return 0;
+	return 1;
+}
+
+static int any_done(void *arg)
+{
+	struct several *s = arg;
+
+	for (s->first = 0; s->first < s->n; s->first++)
+		if (!idle(s->reqs[s->first]) &&
+		    mpii_req_done(req_of(s->reqs[s->first])))
+			return 1;
+	return 0;
+}
+
+static bool all_idle(const MPI_Request *reqs, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (!idle(reqs[i]))
+			return false;
+	return true;
+}
+
+/*
+ * Collect the i-th of several into statuses[k]. After the first error every
+ * status gets its MPI_ERROR, those before it too.
+ */
+static void collect_into(MPI_Request *req, MPI_Status *statuses, int k,
+			 int *failed, struct mpii_comm **c)
+{
+	MPI_Status *s = statuses ? &statuses[k] : MPI_STATUS_IGNORE;
+	struct mpii_comm *mine = NULL;
+	int err = MPI_SUCCESS;
+
+	if (idle(*req))
+		give_empty(s);
+	else
+		err = collect(req, s, &mine);
+	if (mpii_unlikely(err)) {
+		for (int i = 0; !*failed && statuses && i < k; i++)
+			statuses[i].MPI_ERROR = MPI_SUCCESS;
+		if (*c)
+			mpii_comm_put(*c);
+		*failed = err;
+		*c = mine;
+	}
+	if (mpii_unlikely(*failed) && s)
+		s->MPI_ERROR = err;
+}
+
+static int collect_all(int n, MPI_Request *reqs, MPI_Status *statuses,
+		       const char *func)
+{
+	struct mpii_comm *c = NULL;
+	int failed = MPI_SUCCESS;
+
+	for (int i = 0; i < n; i++)
+		collect_into(&reqs[i], statuses, i, &failed, &c);
+	return mpii_likely(!failed) ? MPI_SUCCESS :
+				      raise_in_status(c, failed, func);
+}
+
+/* Messages can be waited for in turn. Other kinds may depend on each other, so
+ * all must be looked at while waiting. */
+static void wait_for_all(int n, MPI_Request *reqs)
+{
+	struct several s = { reqs, n, 0 };
+	bool turns = true;
+
+	for (int i = 0; i < n; i++)
+		if (!idle(reqs[i]) && req_of(reqs[i])->poll)
+			turns = false;
+	if (!turns) {
+		o2g_wait_until(mpii.ep, all_done, &s, -1);
+		return;
+	}
+	for (int i = 0; i < n; i++)
+		if (!idle(reqs[i]))
+			mpii_req_wait(req_of(reqs[i]));
+}
+
+int PMPI_Waitall(int count, MPI_Request array_of_requests[],
+		 MPI_Status array_of_statuses[])
+{
+	int err = check_several(count, array_of_requests, "MPI_Waitall");
+
+	if (mpii_unlikely(err))
+		return err;
+	wait_for_all(count, array_of_requests);
+	return collect_all(count, array_of_requests, array_of_statuses,
+			   "MPI_Waitall");
+}
+MPII_ALIAS(Waitall);
+
+int PMPI_Testall(int count, MPI_Request array_of_requests[], int *flag,
+		 MPI_Status array_of_statuses[])
+{
+	struct several s = { array_of_requests, count, 0 };
+	int err = check_several(count, array_of_requests, "MPI_Testall");
+
+	if (mpii_unlikely(err))
+		return err;
+	if (!flag)
+		return mpii_bad_null(NULL, "MPI_Testall", "flag");
+	*flag = all_done(&s);
+	if (!*flag) {
+		o2g_progress(mpii.ep);
+		*flag = all_done(&s);
+	}
+	if (!*flag)
+		return MPI_SUCCESS;
+	return collect_all(count, array_of_requests, array_of_statuses,
+			   "MPI_Testall");
+}
+MPII_ALIAS(Testall);
+
+static int collect_any(struct several *s, int *index, MPI_Status *status,
+		       const char *func)
+{
+	struct mpii_comm *c = NULL;
+	int err;
+
+	*index = s->first;
+	err = collect(&s->reqs[s->first], status, &c);
+	return mpii_likely(!err) ? err : raise_held(c, err, func);
+}
+
+int PMPI_Waitany(int count, MPI_Request array_of_requests[], int *index,
+		 MPI_Status *status)
+{
+	struct several s = { array_of_requests, count, 0 };
+	int err = check_several(count, array_of_requests, "MPI_Waitany");
+
+	if (mpii_unlikely(err))
+		return err;
+	if (!index)
+		return mpii_bad_null(NULL, "MPI_Waitany", "index");
+	if (all_idle(array_of_requests, count)) {
+		*index = MPI_UNDEFINED;
+		give_empty(status);
+		return MPI_SUCCESS;
+	}
+	if (!any_done(&s))
+		o2g_wait_until(mpii.ep, any_done, &s, -1);
+	return collect_any(&s, index, status, "MPI_Waitany");
+}
+MPII_ALIAS(Waitany);
+
+int PMPI_Testany(int count, MPI_Request array_of_requests[], int *index,
+		 int *flag, MPI_Status *status)
+{
+	struct several s = { array_of_requests, count, 0 };
+	int err = check_several(count, array_of_requests, "MPI_Testany");
+
+	if (mpii_unlikely(err))
+		return err;
+	if (!index || !flag)
+		return mpii_bad_null(NULL, "MPI_Testany",
+				     index ? "flag" : "index");
+	*flag = 1;
+	*index = MPI_UNDEFINED;
+	if (all_idle(array_of_requests, count)) {
+		give_empty(status);
+		return MPI_SUCCESS;
+	}
+	if (!any_done(&s)) {
+		o2g_progress(mpii.ep);
+		*flag = any_done(&s);
+	}
+	if (!*flag)
+		return MPI_SUCCESS;
+	return collect_any(&s, index, status, "MPI_Testany");
+}
+MPII_ALIAS(Testany);
+
+/* Collect all that are done now. */
+static int collect_some(int n, MPI_Request *reqs, int *outcount, int *indices,
+			MPI_Status *statuses, const char *func)
+{
+	struct mpii_comm *c = NULL;
+	int failed = MPI_SUCCESS, k = 0;
+
+	for (int i = 0; i < n; i++) {
+		if (idle(reqs[i]) || !mpii_req_done(req_of(reqs[i])))
+			continue;
+		indices[k] = i;
+		collect_into(&reqs[i], statuses, k++, &failed, &c);
+	}
+	*outcount = k;
+	return mpii_likely(!failed) ? MPI_SUCCESS :
+				      raise_in_status(c, failed, func);
+}
+
+static int check_some(int incount, MPI_Request *reqs, int *outcount,
+		      int *indices, const char *func)
+{
+	int err = check_several(incount, reqs, func);
+
+	if (err)
+		return err;
+	if (!outcount)
+		return mpii_bad_null(NULL, func, "outcount");
+	if (!indices && incount > 0)
+		return mpii_bad_null(NULL, func, "array_of_indices");
+	return MPI_SUCCESS;
+}
+
+int PMPI_Waitsome(int incount, MPI_Request array_of_requests[], int *outcount,
+		  int array_of_indices[], MPI_Status array_of_statuses[])
+{
+	struct several s = { array_of_requests, incount, 0 };
+	int err = check_some(incount, array_of_requests, outcount,
+			     array_of_indices, "MPI_Waitsome");
+
+	if (mpii_unlikely(err))
+		return err;
+	if (all_idle(array_of_requests, incount)) {
+		*outcount = MPI_UNDEFINED;
+		return MPI_SUCCESS;
+	}
+	if (!any_done(&s))
+		o2g_wait_until(mpii.ep, any_done, &s, -1);
+	return collect_some(incount, array_of_requests, outcount,
+			    array_of_indices, array_of_statuses,
+			    "MPI_Waitsome");
+}
+MPII_ALIAS(Waitsome);
+
+int PMPI_Testsome(int incount, MPI_Request array_of_requests[], int *outcount,
+		  int array_of_indices[], MPI_Status array_of_statuses[])
+{
+	struct several s = { array_of_requests, incount, 0 };
+	int err = check_some(incount, array_of_requests, outcount,
+			     array_of_indices, "MPI_Testsome");
+
+	if (mpii_unlikely(err))
+		return err;
+	if (all_idle(array_of_requests, incount)) {
+		*outcount = MPI_UNDEFINED;
+		return MPI_SUCCESS;
+	}
+	if (!any_done(&s))
+		o2g_progress(mpii.ep);
+	return collect_some(incount, array_of_requests, outcount,
+			    array_of_indices, array_of_statuses,
+			    "MPI_Testsome");
+}
+MPII_ALIAS(Testsome);
+
+/* --- looking without letting go --- */
+
+static void peek(MPI_Request h, MPI_Status *status)
+{
+	if (idle(h)) {
+		give_empty(status);
+		return;
+	}
+	mpii_req_reap(req_of(h));
+	give_status(status, &req_of(h)->status);
+}
+
+int PMPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
+{
+	static const char func[] = "MPI_Request_get_status";
+
+	if (!flag)
+		return mpii_bad_null(NULL, func, "flag");
+	if (request != MPI_REQUEST_NULL && !mpii_req_get(request))
+		return bad_request(request, func, -1);
+	*flag = idle(request) || done_now(req_of(request));
+	if (*flag)
+		peek(request, status);
+	return MPI_SUCCESS;
+}
+MPII_ALIAS(Request_get_status);
+
+int PMPI_Request_get_status_all(int count,
+				const MPI_Request array_of_requests[],
+				int *flag, MPI_Status array_of_statuses[])
+{
+	static const char func[] = "MPI_Request_get_status_all";
+	struct several s = { (MPI_Request *)array_of_requests, count, 0 };
+	int err = check_several(count, s.reqs, func);
+
+	if (err)
+		return err;
+	if (!flag)
+		return mpii_bad_null(NULL, func, "flag");
+	*flag = all_done(&s);
+	if (!*flag) {
+		o2g_progress(mpii.ep);
+		*flag = all_done(&s);
+	}
+	for (int i = 0; *flag && array_of_statuses && i < count; i++)
+		peek(array_of_requests[i], &array_of_statuses[i]);
+	return MPI_SUCCESS;
+}
+MPII_ALIAS(Request_get_status_all);
+
+int PMPI_Request_get_status_any(int count,
+				const MPI_Request array_of_requests[],
+				int *index, int *flag, MPI_Status *status)
+{
+	static const char func[] = "MPI_Request_get_status_any";
+	struct several s = { (MPI_Request *)array_of_requests, count, 0 };
+	int err = check_several(count, s.reqs, func);
+
+	if (err)
+		return err;
+	if (!index || !flag)
+		return mpii_bad_null(NULL, func, index ? "flag" : "index");
+	*flag = 1;
+	*index = MPI_UNDEFINED;
+	if (all_idle(s.reqs, count)) {
+		give_empty(status);
+		return MPI_SUCCESS;
+	}
+	if (!any_done(&s)) {
+		o2g_progress(mpii.ep);
+		*flag = any_done(&s);
+	}
+	if (*flag) {
+		*index = s.first;
+		peek(s.reqs[s.first], status);
+	}
+	return MPI_SUCCESS;
+}
+MPII_ALIAS(Request_get_status_any);
+
+int PMPI_Request_get_status_some(int incount,
+				 const MPI_Request array_of_requests[],
+				 int *outcount, int array_of_indices[],
+				 MPI_Status array_of_statuses[])
+{
+	static const char func[] = "MPI_Request_get_status_some";
+	struct several s = { (MPI_Request *)array_of_requests, incount, 0 };
+	int err = check_some(incount, s.reqs, outcount, array_of_indices,
+			     func);
+
+	if (err)
+		return err;
+	if (all_idle(s.reqs, incount)) {
+		*outcount = MPI_UNDEFINED;
+		return MPI_SUCCESS;
+	}
+	if (!any_done(&s))
+		o2g_progress(mpii.ep);
+	*outcount = 0;
+	for (int i = 0; i < incount; i++) {
+		if (idle(s.reqs[i]) || !mpii_req_done(req_of(s.reqs[i])))
+			continue;
+		array_of_indices[*outcount] = i;
+		peek(s.reqs[i], array_of_statuses ?
+					&array_of_statuses[*outcount] :
+					MPI_STATUS_IGNORE);
+		++*outcount;
+	}
+	return MPI_SUCCESS;
+}
+MPII_ALIAS(Request_get_status_some);
+
+/* --- giving up --- */
+
+int PMPI_Request_free(MPI_Request *request)
+{
+	static const char func[] = "MPI_Request_free";
+	struct mpii_req *r;
+
+	if (!request)
+		return mpii_bad_null(NULL, func, "request");
+	r = mpii_req_get(*request);
+	if (!r)
+		return *request == MPI_REQUEST_NULL && mpii_running() ?
+			       mpii_error(NULL, MPI_ERR_REQUEST, func,
+					  "request is MPI_REQUEST_NULL") :
+			       bad_request(*request, func, -1);
+	if (r->kind == MPII_REQ_COLL && r->active && !mpii_req_done(r))
+		return mpii_error(r->comm, MPI_ERR_REQUEST, func,
+				  "a nonblocking collective that is under way "
+				  "cannot be freed: wait for it");
+	*request = MPI_REQUEST_NULL;
+	if (r->active)
+		mpii_req_detach(r);
+	else
+		mpii_req_put(r);
+	return MPI_SUCCESS;
+}
+MPII_ALIAS(Request_free);
+
+int PMPI_Cancel(MPI_Request *request)
+{
+	static const char func[] = "MPI_Cancel";
+	struct mpii_req *r;
+
+	if (!request)
+		return mpii_bad_null(NULL, func, "request");
+	r = mpii_req_get(*request);
+	if (!r)
+		return bad_request(*request, func, -1);
+	if (!r->active)
+		return mpii_error(r->comm, MPI_ERR_REQUEST, func,
+				  "the persistent request is not active");
+	if (r->kind == MPII_REQ_COLL)
+		return mpii_error(r->comm, MPI_ERR_REQUEST, func,
+				  "a collective cannot be cancelled");
+	if (r->kind == MPII_REQ_GREQ)
+		return mpii_greq_cancel(r);
+	/* Too late is no error: the message completes as usual then. */
+	if (r->o2g)
+		o2g_cancel(r->o2g);
+	return MPI_SUCCESS;
+}
+MPII_ALIAS(Cancel);

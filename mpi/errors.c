@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/*
+ * Raising errors: words for the user, then the communicator's error handler.
+ *
+ * An error code is its class; the words of the latest error of a thread are
+ * kept beside it, and MPI_Error_string gives them back for that code.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "errors.h"
+#include "mpii.h"
+
+static __thread struct {
+	int code;
+	char text[MPI_MAX_ERROR_STRING - 64];
+} last;
+
+const char *mpii_last_text(int code)
+{
+	return code != MPI_SUCCESS && last.code == code ? last.text : NULL;
+}
+
+static void vrecord(int code, const char *func, const char *fmt, va_list ap)
+{
+	int n = 0;
+
+	last.code = code;
+	if (func)
+		n = snprintf(last.text, sizeof(last.text), "%s: ", func);
+	vsnprintf(last.text + n, sizeof(last.text) - n, fmt, ap);
+}
+
+int mpii_fail(int code, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vrecord(code, NULL, fmt, ap);
+	va_end(ap);
+	return code;
+}
+
+/* Put the function's name in front of words recorded below it. */
+static void name_function(int code, const char *func)
+{
+	char text[sizeof(last.text)];
+	const char *words = mpii_last_text(code);
+	size_t n = strlen(func);
+
+	if (words && !strncmp(words, func, n) && words[n] == ':')
+		return;
+	if (!words)
+		words = mpii_class_text(mpii_class_of_code(code));
+	if (!words)
+		words = "error";
+	snprintf(text, sizeof(text), "%s", words);
+	last.code = code;
+	snprintf(last.text, sizeof(last.text), "%s: %.*s", func,
+		 (int)(sizeof(last.text) - n - 3), text);
+}
+
+const char *mpii_comm_words(const struct mpii_comm *c)
+{
+	return c->name[0] ? c->name : "this communicator";
+}
+
+static _Noreturn void fatal(const struct mpii_comm *c, int code)
+{
+	char text[MPI_MAX_ERROR_STRING + 128];
+	int class = mpii_class_of_code(code);
+
+	if (c && c->name[0] && !strstr(last.text, c->name))
+		snprintf(text, sizeof(text), "%s (%s, on %s)", last.text,
+			 mpii_class_name(class), c->name);
+	else
+		snprintf(text, sizeof(text), "%s (%s)", last.text,
+			 mpii_class_name(class));
+	mpii_abort(class, text);
+}
+
+/* The handler that is in charge when no communicator is at hand. */
+static struct mpii_errh *handler_of(struct mpii_comm *c)
+{
+	if (c)
+		return c->errh;
+	if (mpii_running())
+		return mpii_self.errh;
+	return NULL;
+}
+
+int mpii_handle(struct mpii_comm *c, int code)
+{
+	struct mpii_errh *e = handler_of(c);
+	MPI_Comm h = c ? c->handle : MPI_COMM_SELF;
+
+	if (!e || e->kind == MPII_ERRH_FATAL || e->kind == MPII_ERRH_ABORT)
+		fatal(c, code);
+	if (e->kind == MPII_ERRH_USER)
+		e->comm_fn(&h, &code);
+	return code;
+}
+
+int mpii_raise(struct mpii_comm *c, int code, const char *func)
+{
+	if (code == MPI_SUCCESS)
+		return code;
+	name_function(code, func);
+	return mpii_handle(c, code);
+}
+
+int mpii_error(struct mpii_comm *c, int code, const char *func,
+	       const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vrecord(code, func, fmt, ap);
+	va_end(ap);
+	return mpii_handle(c, code);
+}
+
+int mpii_class_of(int error)
+{
+	switch (error) {
+	case 0:
+		return MPI_SUCCESS;
+	case -O2G_ERR_PEER:
+		return MPI_ERR_PROC_ABORTED;
+	case -O2G_ERR_TRUNCATED:
+		return MPI_ERR_TRUNCATE;
+	case -ENOMEM:
+		return MPI_ERR_NO_MEM;
+	case -EINVAL:
+		return MPI_ERR_ARG;
+	default:
+		return MPI_ERR_OTHER;
+	}
+}
+
+/* --- the common complaints --- */
+
+static const char *not_running(void)
+{
+	return atomic_load(&mpii.state) == 0 ?
+		       "called before MPI_Init" :
+		       "called after MPI_Finalize";
+}
+
+int mpii_bad_comm(MPI_Comm comm, const char *func)
+{
+	if (!mpii_running())
+		return mpii_error(NULL, MPI_ERR_OTHER, func, "%s",
+				  not_running());
+	if (comm == MPI_COMM_NULL)
+		return mpii_error(NULL, MPI_ERR_COMM, func,
+				  "comm is MPI_COMM_NULL");
+	return mpii_error(NULL, MPI_ERR_COMM, func,
+			  "comm is %p, which is no communicator or was freed",
+			  (void *)comm);
+}
+
+int mpii_bad_type(struct mpii_comm *c, MPI_Datatype type, const char *func,
+		  const char *arg)
+{
+	if (type == MPI_DATATYPE_NULL)
+		return mpii_error(c, MPI_ERR_TYPE, func,
+				  "%s is MPI_DATATYPE_NULL", arg);
+	if (mpii_type_get(type))
+		return mpii_error(c, MPI_ERR_TYPE, func,
+				  "%s was not committed: call MPI_Type_commit "
+				  "first", arg);
+	return mpii_error(c, MPI_ERR_TYPE, func,
+			  "%s is %p, which is no datatype or was freed", arg,
+			  (void *)type);
+}
+
+int mpii_bad_count(struct mpii_comm *c, MPI_Count count, const char *func,
+		   const char *arg)
+{
+	return mpii_error(c, MPI_ERR_COUNT, func, "%s is %lld, but must not be "
+			  "negative", arg, (long long)count);
+}
+
+int mpii_bad_rank(struct mpii_comm *c, int rank, const char *func,
+		  const char *arg)
+{
+	return mpii_error(c, MPI_ERR_RANK, func, "%s is %d, but %s has %d "
+			  "%srank%s", arg, rank, mpii_comm_words(c),
+			  c->remote_size, c->inter ? "remote " : "",
+			  c->remote_size == 1 ? "" : "s");
+}
+
+int mpii_bad_null(struct mpii_comm *c, const char *func, const char *arg)
+{
+	return mpii_error(c, MPI_ERR_ARG, func, "%s is a null pointer", arg);
+}
+
+int mpii_no_mem(struct mpii_comm *c, const char *func)
+{
+	return mpii_error(c, MPI_ERR_NO_MEM, func, "out of memory");
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/* What errors.c, errcode.c and errhandler.c share. */
+#ifndef MPI_ERRORS_H
+#define MPI_ERRORS_H
+
+struct mpii_comm;
+
+/* The words recorded with the latest error of this thread if it had this code,
+ * else NULL. */
+const char *mpii_last_text(int code);
+/* Run c's handler on a code whose words are recorded; returns the code. */
+int mpii_handle(struct mpii_comm *c, int code);
+
+/* errcode.c: NULL when there is no such class. */
+const char *mpii_class_text(int class);
+const char *mpii_class_name(int class); /* never NULL */
+int mpii_class_of_code(int code);
+/* The largest code in use, for the attribute MPI_LASTUSEDCODE. */
+int mpii_last_used_code(void);
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/* Start and end of the process: what init.c asks of the other chapters. */
+#ifndef MPI_PROCESS_H
+#define MPI_PROCESS_H
+
+#include "mpii.h"
+
+/* wireup.c: find the job, open the endpoint, leave our address for the others.
+ * Fills mpii. Has said why when it returns negative. */
+int mpii_wireup(void);
+/* Leaves the job. */
+void mpii_wiredown(void);
+
+/* comm.c: MPI_COMM_WORLD and MPI_COMM_SELF. false: out of memory. */
+bool mpii_comm_start(void);
+void mpii_comm_stop(void);
+
+/* request.c: wait until every request that the program gave up is complete. */
+void mpii_detached_drain(void);
+/* buffered.c: wait for the buffered sends. */
+void mpii_buffered_drain(void);
+
+/* stats.c: who talked to whom, printed by rank 0. Collective. */
+void mpii_stats(void);
+
+#endif

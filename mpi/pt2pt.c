@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/*
+ * Messages as the other chapters send them: no argument checks, no error
+ * handler. The blocking forms of contiguous data need no request object.
+ */
+#include <stdlib.h>
+
+#include "request.h"
+
+static inline unsigned flags_of(enum mpii_mode mode)
+{
+	return mode == MPII_SYNC ? O2G_SYNC : 0;
+}
+
+/* Remember what completion needs: where packed data goes, or how much room
+ * there was. */
+static void remember(struct mpii_req *r, const struct mpii_xfer *x, void *buf,
+		     MPI_Count count, struct mpii_type *t, int peer, int tag)
+{
+	r->peer = peer;
+	r->tag = tag;
+	r->pack = x->pack;
+	r->buf = buf;
+	r->count = count;
+	if (r->type)
+		return; /* persistent: it has all */
+	if (x->pack) {
+		mpii_type_hold(t);
+		r->type = t;
+	} else {
+		r->count = count * t->size;
+	}
+}
+
+/* libo2g refused to start it. */
+static int not_started(struct mpii_req *r, int peer, int err)
+{
+	free(r->pack);
+	r->pack = NULL;
+	return mpii_call_error(r->comm, peer, err);
+}
+
+int mpii_start_send(struct mpii_req *r, const void *buf, MPI_Count count,
+		    struct mpii_type *t, int dest, int tag, uint32_t context,
+		    enum mpii_mode mode)
+{
+	struct mpii_comm *c = r->comm;
+	struct mpii_xfer x;
+	int err;
+
+	if (!mpii_xfer_send(&x, buf, count, t))
+		return mpii_fail(MPI_ERR_NO_MEM, "no memory to pack %lld bytes",
+				 (long long)(count * t->size));
+	remember(r, &x, (void *)buf, count, t, dest, tag);
+	err = o2g_isend(mpii.ep, c->world[dest],
+			mpii_tag(mpii_send_context(c, context), tag), x.segs,
+			x.n, flags_of(mode), &r->o2g);
+	return err ? not_started(r, dest, err) : MPI_SUCCESS;
+}
+
+int mpii_start_recv(struct mpii_req *r, void *buf, MPI_Count count,
+		    struct mpii_type *t, int source, int tag, uint32_t context)
+{
+	struct mpii_comm *c = r->comm;
+	struct mpii_xfer x;
+	uint64_t want, ignore;
+	int err;
+
+	if (!mpii_xfer_recv(&x, buf, count, t))
+		return mpii_fail(MPI_ERR_NO_MEM, "no memory to unpack %lld "
+				 "bytes", (long long)(count * t->size));
+	remember(r, &x, buf, count, t, source, tag);
+	mpii_match(context, tag, &want, &ignore);
+	err = o2g_irecv(mpii.ep, source < 0 ? O2G_ANY_SOURCE : c->world[source],
+			want, ignore, x.segs, x.n, &r->o2g);
+	return err ? not_started(r, source, err) : MPI_SUCCESS;
+}
+
+static int no_request(void)
+{
+	return mpii_fail(MPI_ERR_NO_MEM, "no memory for a request");
+}
+
+int mpii_isend(const void *buf, MPI_Count count, struct mpii_type *t, int dest,
+	       int tag, struct mpii_comm *c, uint32_t context,
+	       enum mpii_mode mode, struct mpii_req **req)
+{
+	struct mpii_req *r;
+	int err = MPI_SUCCESS;
+
+	if (dest == MPI_PROC_NULL || mode == MPII_BUFFERED) {
+		if (dest != MPI_PROC_NULL)
+			err = mpii_bsend(buf, count, t, dest, tag, c);
+		*req = err ? NULL : mpii_req_noop();
+		return err || *req ? err : no_request();
+	}
+	*req = r = mpii_req_create(MPII_REQ_SEND);
+	if (!r)
+		return no_request();
+	r->comm = c;
+	mpii_comm_hold(c);
+	err = mpii_start_send(r, buf, count, t, dest, tag, context, mode);
+	if (err) {
+		mpii_req_put(r);
+		*req = NULL;
+	}
+	return err;
+}
+
+int mpii_irecv(void *buf, MPI_Count count, struct mpii_type *t, int source,
+	       int tag, struct mpii_comm *c, uint32_t context,
+	       struct mpii_req **req)
+{
+	struct mpii_req *r;
+	int err;
+
+	if (source == MPI_PROC_NULL) {
+		*req = mpii_req_noop();
+		if (!*req)
+			return no_request();
+		(*req)->status.MPI_SOURCE = MPI_PROC_NULL;
+		return MPI_SUCCESS;
+	}
+	*req = r = mpii_req_create(MPII_REQ_RECV);
+	if (!r)
+		return no_request();
+	r->comm = c;
+	mpii_comm_hold(c);
+	err = mpii_start_recv(r, buf, count, t, source, tag, context);
+	if (err) {
+		mpii_req_put(r);
+		*req = NULL;
+	}
+	return err;
+}
+
+int mpii_send(const void *buf, MPI_Count count, struct mpii_type *t, int dest,
+	      int tag, struct mpii_comm *c, uint32_t context)
+{
+	struct mpii_req *r;
+	int err;
+
+	if (t->contiguous && dest != MPI_PROC_NULL) {
+		err = o2g_send(mpii.ep, c->world[dest],
+			       mpii_tag(mpii_send_context(c, context), tag),
+			       buf, (size_t)(count * t->size), 0);
+		return err ? mpii_call_error(c, dest, err) : MPI_SUCCESS;
+	}
+	err = mpii_isend(buf, count, t, dest, tag, c, context, MPII_STANDARD,
+			 &r);
+	return err ? err : mpii_wait_all(&r, 1);
+}
+
+/* One contiguous piece, from somebody. */
+static int recv_piece(void *buf, MPI_Count bytes, int source, int tag,
+		      struct mpii_comm *c, uint32_t context, MPI_Status *status)
+{
+	struct o2g_status st = { .source = -1 };
+	uint64_t want, ignore;
+	int err;
+
+	mpii_match(context, tag, &want, &ignore);
+	err = o2g_recv(mpii.ep, source < 0 ? O2G_ANY_SOURCE : c->world[source],
+		       want, ignore, buf, (size_t)bytes, &st);
+	if (mpii_unlikely(err)) {
+		st.error = err;
+		err = mpii_message_error(c, source, tag, &st, bytes);
+	}
+	if (status != MPI_STATUS_IGNORE)
+		mpii_status_from(status, c, source, &st);
+	return err;
+}
+
+int mpii_recv(void *buf, MPI_Count count, struct mpii_type *t, int source,
+	      int tag, struct mpii_comm *c, uint32_t context,
+	      MPI_Status *status)
+{
+	struct mpii_req *r;
+	int err;
+
+	if (t->contiguous && source != MPI_PROC_NULL)
+		return recv_piece(buf, count * t->size, source, tag, c,
+				  context, status);
+	err = mpii_irecv(buf, count, t, source, tag, c, context, &r);
+	if (err)
+		return err;
+	mpii_req_wait(r);
+	if (status != MPI_STATUS_IGNORE) {
+		err = status->MPI_ERROR;
+		*status = r->status;
+		status->MPI_ERROR = err; /* not ours to set */
+	}
+	err = r->status.MPI_ERROR;
+	mpii_req_put(r);
+	return err;
+}
+
+int mpii_sendrecv(const void *sbuf, MPI_Count scount, struct mpii_type *st,
+		  int dest, void *rbuf, MPI_Count rcount, struct mpii_type *rt,
+		  int source, int tag, struct mpii_comm *c, uint32_t context)
+{
+	struct mpii_req *r;
+	int err, err2;
+
+	err = mpii_irecv(rbuf, rcount, rt, source, tag, c, context, &r);
+	if (err)
+		return err;
+	err = mpii_send(sbuf, scount, st, dest, tag, c, context);
+	if (err && r->o2g)
+		o2g_cancel(r->o2g); /* or it would wait for ever */
+	err2 = mpii_wait_all(&r, 1);
+	return err ? err : err2;
+}

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/*
+ * Requests: the objects, and how one completes. The calls that wait for and
+ * test them are in complete.c.
+ *
+ * Objects come from a list of the calling thread; a thread that frees more than
+ * it makes passes some on, and a thread that ends passes all on.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "process.h"
+#include "request.h"
+
+#define CACHE_MAX 256
+#define CACHE_MOVE 64
+
+struct cache {
+	struct mpii_req *head; /* linked through state */
+	int n;
+	bool registered;
+};
+
+static __thread struct cache cache __attribute__((tls_model("initial-exec")));
+
+static pthread_mutex_t pool_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct mpii_req *pool;
+static pthread_key_t at_exit;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static atomic_int detached; /* given up by the program, not complete */
+
+/* --- objects --- */
+
+static void pass_on(struct cache *c, int n)
+{
+	struct mpii_req *r;
+
+	pthread_mutex_lock(&pool_lock);
+	while (n-- && (r = c->head)) {
+		c->head = r->state;
+		c->n--;
+		r->state = pool;
+		pool = r;
+	}
+	pthread_mutex_unlock(&pool_lock);
+}
+
+static void thread_ends(void *arg)
+{
+	struct cache *c = arg;
+
+	pass_on(c, c->n);
+	c->registered = false;
+}
+
+static void make_key(void)
+{
+	pthread_key_create(&at_exit, thread_ends);
+}
+
+static void take_some(struct cache *c)
+{
+	struct mpii_req *r;
+
+	pthread_mutex_lock(&pool_lock);
+	for (int i = 0; i < CACHE_MOVE && (r = pool); i++) {
+		pool = r->state;
+		r->state = c->head;
+		c->head = r;
+		c->n++;
+	}
+	pthread_mutex_unlock(&pool_lock);
+	if (!c->registered) {
+		pthread_once(&once, make_key);
+		c->registered = !pthread_setspecific(at_exit, c);
+	}
+}
+
+struct mpii_req *mpii_req_create(enum mpii_req_kind kind)
+{
+	struct mpii_req *r = cache.head;
+
+	if (mpii_unlikely(!r)) {
+		take_some(&cache);
+		r = cache.head;
+	}
+	if (mpii_likely(r)) {
+		cache.head = r->state;
+		cache.n--;
+	} else {
+		r = malloc(sizeof(*r));
+		if (!r)
+			return NULL;
+	}
+	r->obj.magic = MPII_REQ;
+	r->kind = kind;
+	r->persistent = false;
+	r->active = true;
+	r->o2g = NULL;
+	r->comm = NULL;
+	r->pack = NULL;
+	r->type = NULL;
+	r->start = NULL;
+	r->poll = NULL;
+	r->release = NULL;
+	r->state = NULL;
+	r->status.MPI_ERROR = MPI_SUCCESS;
+	return r;
+}
+
+struct mpii_req *mpii_req_noop(void)
+{
+	struct mpii_req *r = mpii_req_create(MPII_REQ_NOOP);
+
+	if (r)
+		mpii_status_empty(&r->status);
+	return r;
+}
+
+struct mpii_req *mpii_req_get(MPI_Request h)
+{
+	struct mpii_req *r = (struct mpii_req *)h;
+
+	if ((uintptr_t)h < MPII_PREDEFINED_END || !mpii_running())
+		return NULL;
+	return r->obj.magic == MPII_REQ ? r : NULL;
+}
+
+void mpii_req_put(struct mpii_req *r)
+{
+	if (mpii_unlikely(r->release))
+		r->release(r);
+	if (mpii_unlikely(r->type))
+		mpii_type_put(r->type);
+	if (r->comm)
+		mpii_comm_put(r->comm);
+	r->obj.magic = MPII_DEAD;
+	r->state = cache.head;
+	cache.head = r;
+	if (mpii_unlikely(++cache.n > CACHE_MAX))
+		pass_on(&cache, CACHE_MOVE);
+}
+
+/* --- completion --- */
+
+bool mpii_req_done(struct mpii_req *r)
+{
+	if (r->o2g)
+		return o2g_is_done(r->o2g);
+	if (mpii_unlikely(r->poll)) {
+		if (!r->poll(r))
+			return false;
+		r->poll = NULL;
+	}
+	return true;
+}
+
+/* count is in bytes where no type is needed any more */
+static MPI_Count room_of(const struct mpii_req *r)
+{
+	return r->type ? r->count * r->type->size : r->count;
+}
+
+/* The message is over: from libo2g's result to MPI's. */
+static void finish(struct mpii_req *r, const struct o2g_status *st)
+{
+	r->o2g = NULL;
+	if (r->kind == MPII_REQ_RECV)
+		mpii_status_from(&r->status, r->comm, r->peer, st);
+	else
+		mpii_status_empty(&r->status);
+	if (mpii_unlikely(r->pack)) {
+		if (r->kind == MPII_REQ_RECV)
+			mpii_unpack(r->type, r->buf, r->count, 0, r->pack,
+				    st->length);
+		free(r->pack);
+		r->pack = NULL;
+	}
+	r->status.MPI_ERROR = MPI_SUCCESS;
+	if (mpii_likely(!st->error))
+		return;
+	if (st->error == -O2G_ERR_CANCELLED)
+		r->status.MPI_internal[2] = 1;
+	else
+		r->status.MPI_ERROR = mpii_message_error(r->comm, r->peer,
+							 r->tag, st,
+							 room_of(r));
+}
+
+void mpii_req_reap(struct mpii_req *r)
+{
+	struct o2g_status st;
+
+	if (!r->o2g) {
+		if (mpii_unlikely(r->kind == MPII_REQ_GREQ))
+			mpii_greq_query(r);
+		return;
+	}
+	o2g_test(r->o2g, &st);
+	finish(r, &st);
+}
+
+static int is_done(void *arg)
+{
+	return mpii_req_done(arg);
+}
+
+void mpii_req_wait(struct mpii_req *r)
+{
+	struct o2g_status st;
+
+	if (mpii_likely(r->o2g)) {
+		o2g_wait(r->o2g, &st);
+		finish(r, &st);
+	} else if (!mpii_req_done(r)) {
+		o2g_wait_until(mpii.ep, is_done, r, -1);
+	}
+}
+
+void mpii_req_retire(struct mpii_req *r, MPI_Request *h)
+{
+	if (r->persistent) {
+		r->active = false;
+		return;
+	}
+	mpii_req_put(r);
+	*h = MPI_REQUEST_NULL;
+}
+
+int mpii_wait_all(struct mpii_req **reqs, int n)
+{
+	int err = MPI_SUCCESS;
+
+	for (int i = 0; i < n; i++) {
+		if (!reqs[i])
+			continue;
+		mpii_req_wait(reqs[i]);
+		if (!err)
+			err = reqs[i]->status.MPI_ERROR;
+		mpii_req_put(reqs[i]);
+		reqs[i] = NULL;
+	}
+	return err;
+}
+
+/* --- requests that the program has given up --- */
+
+/* From whichever thread completes it. */
+static void detached_done(void *arg)
+{
+	struct mpii_req *r = arg;
+	struct o2g_status st;
+
+	o2g_peek_status(r->o2g, &st);
+	finish(r, &st);
+	mpii_req_put(r);
+	atomic_fetch_sub(&detached, 1);
+}
+
+void mpii_req_detach(struct mpii_req *r)
+{
+	struct o2g_req *o2g = r->o2g;
+
+	if (r->kind == MPII_REQ_GREQ) {
+		mpii_greq_detach(r);
+		return;
+	}
+	r->persistent = false;
+	r->obj.magic = MPII_DEAD;
+	if (!o2g) {
+		mpii_req_put(r);
+		return;
+	}
+	atomic_fetch_add(&detached, 1);
+	o2g_on_done(o2g, detached_done, r);
+	o2g_detach(o2g);
+}
+
+static int none_detached(void *arg)
+{
+	return atomic_load(&detached) == 0;
+}
+
+void mpii_detached_drain(void)
+{
+	o2g_wait_until(mpii.ep, none_detached, NULL, -1);
+}
+
+/* --- waking --- */
+
+/* A message to ourselves: its arrival wakes all who sleep. */
+void mpii_wake(void)
+{
+	uint64_t tag = (uint64_t)(mpii_self.context + MPII_CTX_GROUP) << 32 |
+		       INT32_MAX;
+	struct o2g_seg none = { NULL, 0 };
+	struct o2g_req *r;
+
+	if (o2g_irecv(mpii.ep, mpii.rank, tag, 0, &none, 1, &r))
+		return;
+	o2g_detach(r);
+	o2g_send(mpii.ep, mpii.rank, tag, NULL, 0, 0);
+}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/* What the files about messages and requests share. */
+#ifndef MPI_REQUEST_H
+#define MPI_REQUEST_H
+
+#include "mpii.h"
+
+#define MPII_ANY_TAG_BITS UINT64_C(0xffffffff)
+
+static inline uint64_t mpii_tag(uint32_t context, int tag)
+{
+	return (uint64_t)context << 32 | (uint32_t)tag;
+}
+
+/*
+ * What libo2g is told about the tag of a receive: MPI's wildcard is a mask over
+ * the lower half.
+ */
+static inline void mpii_match(uint32_t context, int tag, uint64_t *want,
+			      uint64_t *ignore)
+{
+	*ignore = tag == MPI_ANY_TAG ? MPII_ANY_TAG_BITS : 0;
+	*want = mpii_tag(context, tag == MPI_ANY_TAG ? 0 : tag);
+}
+
+/* --- transfer.c: buffers of any datatype as segments --- */
+
+#define MPII_SEGS 16
+
+/* A buffer as libo2g wants it. */
+struct mpii_xfer {
+	unsigned n;
+	void *pack; /* the data goes through this copy; malloc'ed */
+	struct o2g_seg segs[MPII_SEGS];
+};
+/* False: out of memory. For a send, packs where that is cheaper. */
+bool mpii_xfer_send(struct mpii_xfer *x, const void *buf, MPI_Count count,
+		    const struct mpii_type *t);
+bool mpii_xfer_recv(struct mpii_xfer *x, void *buf, MPI_Count count,
+		    const struct mpii_type *t);
+
+/* Words for, and the class of, what libo2g says about a message of @c with
+ * rank @peer (of the remote group, or MPI_ANY_SOURCE). */
+int mpii_message_error(struct mpii_comm *c, int peer, int tag,
+		       const struct o2g_status *st, MPI_Count room);
+/* As above for a call that failed without a status. */
+int mpii_call_error(struct mpii_comm *c, int peer, int error);
+
+/* Fill MPI's status from libo2g's; @peer as in the receive. */
+static inline void mpii_status_from(MPI_Status *s, struct mpii_comm *c,
+				    int peer, const struct o2g_status *st)
+{
+	int source = peer;
+
+	if (peer == MPI_ANY_SOURCE)
+		source = mpii_comm_rank_of(c, st->source);
+	mpii_status_set(s, source, (int)(uint32_t)st->tag,
+			(MPI_Count)st->length);
+}
+
+/* --- request.c --- */
+
+/* A request that has nothing left to do. */
+struct mpii_req *mpii_req_noop(void);
+/* For a request that is done: fetch its result into r->status. */
+void mpii_req_reap(struct mpii_req *r);
+/* Wait for it, then reap it. */
+void mpii_req_wait(struct mpii_req *r);
+/* Let go of the request in *h that has completed; persistent ones stay. */
+void mpii_req_retire(struct mpii_req *r, MPI_Request *h);
+/* The program gives up a request that is still active. */
+void mpii_req_detach(struct mpii_req *r);
+
+/* --- pt2pt.c --- */
+
+/* The context that a message to @c in its receive context @context carries. */
+static inline uint32_t mpii_send_context(const struct mpii_comm *c,
+					 uint32_t context)
+{
+	return context + (c->send_context - c->context);
+}
+
+/* Start a message for r, which knows its communicator and may have a type
+ * already. MPI code; r stays the caller's. */
+int mpii_start_send(struct mpii_req *r, const void *buf, MPI_Count count,
+		    struct mpii_type *t, int dest, int tag, uint32_t context,
+		    enum mpii_mode mode);
+int mpii_start_recv(struct mpii_req *r, void *buf, MPI_Count count,
+		    struct mpii_type *t, int source, int tag, uint32_t context);
+
+/* --- buffered.c --- */
+
+/* Copy into the attached buffer and send from there. */
+int mpii_bsend(const void *buf, MPI_Count count, struct mpii_type *t, int dest,
+	       int tag, struct mpii_comm *c);
+
+/* --- grequest.c --- */
+
+/* Ask the program for the status of its completed request. */
+void mpii_greq_query(struct mpii_req *r);
+int mpii_greq_cancel(struct mpii_req *r);
+void mpii_greq_detach(struct mpii_req *r);
+
+/* --- check.c: argument checks with words --- */
+
+/* On success *c and *t are set. */
+int mpii_check_send(const void *buf, MPI_Count count, MPI_Datatype datatype,
+		    int dest, int tag, MPI_Comm comm, struct mpii_comm **c,
+		    struct mpii_type **t, const char *func);
+int mpii_check_recv(const void *buf, MPI_Count count, MPI_Datatype datatype,
+		    int source, int tag, MPI_Comm comm, struct mpii_comm **c,
+		    struct mpii_type **t, const char *func);
+int mpii_check_buffer(struct mpii_comm *c, const void *buf, MPI_Count count,
+		      MPI_Datatype datatype, struct mpii_type **t,
+		      const char *func);
+int mpii_check_source(struct mpii_comm *c, int source, int tag,
+		      const char *func);
+
+/*
+ * The quick test of the arguments of a message: true when all is in order and
+ * the data is one piece. Whatever it refuses is looked at again, slowly, by
+ * those above; so it may be strict, but never wrong.
+ */
+static inline bool mpii_simple(const struct mpii_comm *c,
+			       const struct mpii_type *t, const void *buf,
+			       MPI_Count count)
+{
+	return mpii_likely(c && t && t->contiguous && t->committed &&
+			   count >= 0 && (buf || count == 0));
+}
+static inline bool mpii_simple_dest(const struct mpii_comm *c, int dest,
+				    int tag)
+{
+	return mpii_likely((unsigned)dest < (unsigned)c->remote_size &&
+			   tag >= 0);
+}
+static inline bool mpii_simple_source(const struct mpii_comm *c, int source,
+				      int tag)
+{
+	/* MPI_ANY_SOURCE is -1 */
+	return mpii_likely((unsigned)(source + 1) <=
+				   (unsigned)c->remote_size &&
+			   (tag >= 0 || tag == MPI_ANY_TAG));
+}
+
+#endif
