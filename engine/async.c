@@ -36,19 +36,16 @@ void user_async_arm(struct user_ep *ep)
 		return;
 	/* Old edges of data that was read directly would fire at once. */
 	user_poll_fds(ep, 0);
-	for (unsigned i = 0; i < ep->nchans; i++)
-		if (ep->chans[i]->ops->arm(ep->chans[i]))
-			ep->chans[i]->ops->poll(ep->chans[i]);
 	outer_set(ep, EPOLLIN | EPOLLONESHOT);
 	ep->async_armed = true;
+	user_rearm(ep);
 }
 
 void user_async_disarm(struct user_ep *ep)
 {
 	outer_set(ep, 0);
 	ep->async_armed = false;
-	for (unsigned i = 0; i < ep->nchans; i++)
-		ep->chans[i]->ops->disarm(ep->chans[i]);
+	user_disarm(ep);
 }
 
 /* Handle what there is, unless the program comes in and does it itself. */

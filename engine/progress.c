@@ -35,6 +35,43 @@ void user_flush(struct user_ep *ep)
 			ep->chans[i]->ops->flush(ep->chans[i]);
 }
 
+bool user_arm(struct user_ep *ep)
+{
+	bool something = false;
+
+	for (unsigned i = 0; i < ep->nchans; i++)
+		something |= ep->chans[i]->ops->arm(ep->chans[i]);
+	return something;
+}
+
+void user_disarm(struct user_ep *ep)
+{
+	for (unsigned i = 0; i < ep->nchans; i++)
+		ep->chans[i]->ops->disarm(ep->chans[i]);
+	ep->rearm = ep->poller_asleep || ep->async_armed;
+}
+
+/*
+ * A channel's wake-up call is good once: a thread that took it (or called it
+ * off) while another one still sleeps renews it before it lets go of the lock.
+ */
+void user_rearm(struct user_ep *ep)
+{
+	u64 one = 1;
+
+	ep->rearm = false;
+	if (!ep->poller_asleep && !ep->async_armed)
+		return;
+	for (int i = 0; user_arm(ep); i++) {
+		if (i == 4) { /* busy: let the sleeper see to it */
+			if (write(ep->wake_fd, &one, sizeof(one)) < 0)
+				return;
+			return;
+		}
+		user_poll(ep);
+	}
+}
+
 int user_poll_fds(struct user_ep *ep, int timeout_ms)
 {
 	struct epoll_event ev[EVENTS];
@@ -60,6 +97,8 @@ int user_poll_fds(struct user_ep *ep, int timeout_ms)
 			handled += w->ready(w, ev[i].events);
 	}
 	ep->nlive_events = 0;
+	if (n > 0 && (ep->poller_asleep || ep->async_armed))
+		ep->rearm = true;
 	if (unlikely(ep->byes))
 		user_byes(ep);
 	return handled;

@@ -85,6 +85,7 @@ struct user_ep {
 	unsigned inside;      /* threads in a wait */
 	unsigned sleepers;    /* threads asleep on `events` */
 	bool poller_asleep;   /* a thread is asleep on epfd */
+	bool rearm;	      /* a sleeper's wake-up call was used up */
 	unsigned spin_us;     /* adapted */
 	unsigned spin_max_us;
 	bool oversubscribed;
@@ -141,6 +142,7 @@ extern const struct eng_ops user_ops;
 extern const struct o2g_core_ops user_core_ops;
 
 void user_run_callbacks(struct user_ep *ep);
+void user_rearm(struct user_ep *ep);
 
 static inline void user_lock(struct user_ep *ep)
 {
@@ -149,6 +151,8 @@ static inline void user_lock(struct user_ep *ep)
 /* Completion callbacks run here, when no core function is on the stack. */
 static inline void user_unlock(struct user_ep *ep)
 {
+	if (unlikely(ep->rearm) && ep->lock.depth == 0)
+		user_rearm(ep);
 	if (unlikely(ep->callbacks) && ep->lock.depth == 0)
 		user_run_callbacks(ep);
 	eng_lock_release(&ep->lock);
@@ -205,6 +209,9 @@ int user_poll(struct user_ep *ep);
 /* What the descriptors have, waiting up to timeout_ms; the lock is held, and
  * released only while it sleeps. */
 int user_poll_fds(struct user_ep *ep, int timeout_ms);
+/* Arrivals wake whoever sleeps on the descriptors; true: something is there. */
+bool user_arm(struct user_ep *ep);
+void user_disarm(struct user_ep *ep);
 void user_flush(struct user_ep *ep);
 
 /* wait.c */

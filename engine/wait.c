@@ -103,21 +103,6 @@ static void sleep_on_events(struct user_ep *ep, int timeout_ms)
 	ep->sleepers--;
 }
 
-static bool arm(struct user_ep *ep)
-{
-	bool something = false;
-
-	for (unsigned i = 0; i < ep->nchans; i++)
-		something |= ep->chans[i]->ops->arm(ep->chans[i]);
-	return something;
-}
-
-static void disarm(struct user_ep *ep)
-{
-	for (unsigned i = 0; i < ep->nchans; i++)
-		ep->chans[i]->ops->disarm(ep->chans[i]);
-}
-
 static void sleep_once(struct user_ep *ep, int timeout_ms)
 {
 	u64 start;
@@ -126,13 +111,13 @@ static void sleep_once(struct user_ep *ep, int timeout_ms)
 		sleep_on_events(ep, timeout_ms);
 		return;
 	}
-	if (arm(ep)) {
-		disarm(ep);
+	if (user_arm(ep)) {
+		user_disarm(ep);
 		return;
 	}
 	start = o2g_now_us();
 	user_poll_fds(ep, timeout_ms);
-	disarm(ep);
+	user_disarm(ep);
 	if (o2g_now_us() - start < SPIN_MAX_US)
 		ep->spin_us = ep->spin_us * 2 + SPIN_MIN_US;
 	else
