@@ -7,9 +7,10 @@
  *   - by the program's thread, when it leaves the library with something large
  *     under way (then an answer has to be given before it comes back), and
  *   - by itself, when the program has not been in the library for a while.
- * A thread that waits in the library disarms it. So ranks that exchange small
- * messages all the time do not wake it, and one that computes is served.
- * Timers wake it always: they are rare, and nobody else may be there.
+ * A thread that waits in the library disarms it, and has it look again a little
+ * later. So ranks that exchange small messages all the time hardly wake it, and
+ * one that computes is served. Timers wake it always: they are rare, and nobody
+ * else may be there.
  */
 #include <signal.h>
 #include <sys/epoll.h>
@@ -19,6 +20,7 @@
 #include "settings.h"
 #include "user.h"
 
+#define LOOK_FIRST_US 2000
 #define LOOK_MIN_MS 1
 #define LOOK_MAX_MS 20
 #define BUSY_FIRES 4 /* arrivals in a row with calls between: it is active */
@@ -41,11 +43,18 @@ void user_async_arm(struct user_ep *ep)
 	user_rearm(ep);
 }
 
+static void look_now(struct chan_timer *t)
+{
+	/* Waking the thread is all it is for. */
+}
+
 void user_async_disarm(struct user_ep *ep)
 {
 	outer_set(ep, 0);
 	ep->async_armed = false;
 	user_disarm(ep);
+	ep->look_timer.fn = look_now;
+	chan_timer_set((struct chan_ep *)ep, &ep->look_timer, LOOK_FIRST_US);
 }
 
 /* Handle what there is, unless the program comes in and does it itself. */
@@ -89,11 +98,14 @@ static void *run(void *arg)
 		stay = false;
 		if (n <= 0 || ep->closing)
 			continue;
-		if (ev.data.ptr == &ep->epfd)
-			ep->async_armed = false;
-		busy = ep->calls != seen ? busy + 1 : 0;
-		if (ep->inside && ev.data.ptr == &ep->epfd)
+		if (ev.data.ptr != &ep->epfd) { /* a timer */
+			drain(ep);
 			continue;
+		}
+		ep->async_armed = false;
+		if (ep->inside)
+			continue;
+		busy = ep->calls != seen ? busy + 1 : 0;
 		drain(ep);
 		stay = busy < BUSY_FIRES;
 		if (!stay)

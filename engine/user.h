@@ -96,6 +96,7 @@ struct user_ep {
 	int outer_epfd;	     /* epfd in it, one-shot: what the thread sleeps on */
 	int stop_fd;
 	bool async_armed;    /* arrivals wake the progress thread */
+	struct chan_timer look_timer; /* have the thread look again */
 	u64 calls;	     /* entries into waits and starts: "is it active" */
 
 	/* completion descriptor */
