@@ -126,6 +126,7 @@ struct o2g_peer {
 	bool no_get;	  /* reading its memory was refused */
 	bool can_get;	  /* its channel can read its memory */
 	u64 eager_max;	  /* largest eager body, from the channel */
+	u64 get_min;	  /* shorter messages are not offered for reading */
 	/* credit, as sender and as receiver */
 	u32 credit;	  /* what we may still charge it */
 	u32 env_credit;	  /* ... for envelopes only */

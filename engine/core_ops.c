@@ -163,7 +163,8 @@ static struct o2g_req *reply_alloc(struct o2g_core *c, struct o2g_peer *p)
 /* A peer on this host can read one contiguous piece of our memory. */
 static bool expose(struct o2g_core *c, struct o2g_req *req, u64 *addr)
 {
-	if (!req->peer->can_get || req->nsegs != 1)
+	if (!req->peer->can_get || req->nsegs != 1 ||
+	    req->len < req->peer->get_min)
 		return false;
 	*addr = (u64)(uintptr_t)req->segs[0].base;
 	return true;

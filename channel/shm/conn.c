@@ -138,6 +138,7 @@ static void bind(struct shm_link *l)
 	p->core.eager_max = o2g_settings()->shm_eager;
 	l->can_get = l->theirs && shm_can_get(l->shm, l);
 	p->core.can_get = l->can_get;
+	p->core.get_min = o2g_settings()->shm_get_min;
 }
 
 /* --- the other end has attached --- */

@@ -30,6 +30,7 @@
 #define SHM_LINE 64
 #define SHM_PAGE 4096
 #define SHM_CARD_MAX 384
+#define SHM_PIECE (16u << 10)
 #define SHM_CELLS_MIN 64
 #define SHM_CELLS_MAX 1024
 #define SHM_DATA_MIN (16u << 10)
@@ -121,6 +122,14 @@ static inline u32 shm_round(u32 bytes)
 static inline u32 shm_piece_max(const struct shm_end *e)
 {
 	return (e->data_mask + 1) / 4;
+}
+
+/* What senders put in one: less, so that both ends copy at the same time. */
+static inline u32 shm_piece(const struct shm_end *e)
+{
+	u32 max = shm_piece_max(e);
+
+	return max < SHM_PIECE ? max : SHM_PIECE;
 }
 
 static inline struct shm_cell *shm_cell(const struct shm_end *e)

@@ -170,7 +170,8 @@ static int host_get(struct o2g_core *c, struct o2g_peer *p, u64 addr,
 
 static bool host_expose(struct o2g_core *c, struct o2g_req *req, u64 *addr)
 {
-	if (ep_of(c)->no_expose || req->nsegs != 1 || !req->peer->can_get)
+	if (ep_of(c)->no_expose || req->nsegs != 1 || !req->peer->can_get ||
+	    req->len < req->peer->get_min)
 		return false;
 	*addr = (uintptr_t)req->segs->base;
 	return true;

@@ -247,9 +247,15 @@ static void exchange(void)
 	meet_at_work(1);
 }
 
+static void exchange_get(void)
+{
+	exchange();
+	CHECK(!ep.peers[!ep.core.rank].core.can_get || ep.core.stats.gets);
+}
+
 static void exchange__get(void **arg)
 {
-	run_well(exchange, exchange);
+	run_well(exchange_get, exchange_get);
 }
 
 static void exchange_packets(void)
