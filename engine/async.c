@@ -137,12 +137,13 @@ static int start_thread(struct user_ep *ep)
 
 int user_async_start(struct user_ep *ep)
 {
-	int err = -ENOMEM;
+	int err;
 
 	if (!o2g_settings()->progress_thread)
 		return 0;
 	ep->outer_epfd = epoll_create1(EPOLL_CLOEXEC);
 	ep->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	err = -errno;
 	if (ep->outer_epfd < 0 || ep->stop_fd < 0)
 		goto err_fds;
 	err = outer_add(ep, ep->epfd, 0, &ep->epfd);

@@ -132,7 +132,7 @@ static bool field(const char *address, const char *name, char *value,
 int user_channels_connect(struct user_ep *ep, struct user_peer *p,
 			  const char *address)
 {
-	char card[O2G_ADDRESS_MAX];
+	char card[O2G_ADDRESS_MAX], why[128] = "";
 
 	if (strncmp(address, "o2g1;", 5)) {
 		chan_peer_lost(&p->cp, -EINVAL,
@@ -152,13 +152,16 @@ int user_channels_connect(struct user_ep *ep, struct user_peer *p,
 		err = chan->ops->connect(chan, &p->cp, card);
 		if (!err || p->lost)
 			return 0;
-		o2g_debug("channel %s does not reach rank %u: %s",
-			  chan->ops->name, p->cp.core.rank, strerror(-err));
+		snprintf(why, sizeof(why), " (%s: %s%s)", chan->ops->name,
+			 strerror(-err),
+			 err == -EMFILE ? "; raise the limit with `ulimit -n`" :
+					  "");
+		o2g_debug("rank %u is not reached%s", p->cp.core.rank, why);
 		p->cp.chan = NULL;
 	}
 	chan_peer_lost(&p->cp, -EHOSTUNREACH,
-		       "no channel of O2G_CHANNELS=%s reaches it",
-		       o2g_settings()->channels);
+		       "no channel of O2G_CHANNELS=%s reaches it%s",
+		       o2g_settings()->channels, why);
 	return -O2G_ERR_PEER;
 }
 
