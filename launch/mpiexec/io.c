@@ -21,6 +21,7 @@
 #define PARTIAL_MAX 65536
 #define QUEUE_MAX (1u << 20)
 #define STDIN_CHUNK 65536
+#define LAST_WORDS_MS 500
 
 /* Where output goes: our stdout or stderr. */
 struct sink {
@@ -46,6 +47,14 @@ static struct watch input;
 static int input_pending; /* hosts that have not taken the last piece */
 static bool input_ended;
 
+static bool finishing; /* nothing more comes, */
+static bool finished;  /* and all is out */
+
+static bool flushed(void)
+{
+	return !buf_len(&sinks[0].queue) && !buf_len(&sinks[1].queue);
+}
+
 static bool is_full(void)
 {
 	return buf_len(&sinks[0].queue) + buf_len(&sinks[1].queue) > QUEUE_MAX;
@@ -70,6 +79,7 @@ static void sink_fail(struct sink *s, int err)
 	s->broken = true;
 	buf_consume(&s->queue, buf_len(&s->queue));
 	s->watch.events = 0;
+	finished = finishing && flushed();
 	if (s != &sinks[0])
 		return;
 	/* As a shell would have it: nobody reads any more, so end. */
@@ -96,6 +106,7 @@ static void on_writable(struct watch *w, short revents)
 	if (!buf_len(&s->queue))
 		w->events = 0;
 	release();
+	finished = finishing && flushed();
 }
 
 static void sink_add(struct sink *s, const char *data, size_t n)
@@ -263,27 +274,28 @@ void io_init(void)
 	watch_add(&input);
 }
 
-static bool flushed(void)
+void io_give_up(void)
 {
-	return !buf_len(&sinks[0].queue) && !buf_len(&sinks[1].queue);
+	finished = true;
 }
 
-/* The ranks are gone; a signal still gets us out of here. */
+static void on_last_words(struct timer *t)
+{
+	io_give_up();
+}
+
+/* The ranks are gone. If they were made to go, whoever reads slowly or not at
+ * all does not keep us. */
 void io_finish(void)
 {
-	put_partial(&partial_timer);
-	while (!flushed() && !job.ending) {
-		struct pollfd p[2];
+	struct timer last_words = {.fn = on_last_words};
 
-		for (int i = 0; i < 2; i++)
-			p[i] = (struct pollfd){
-				.fd = sinks[i].watch.events ? i + 1 : -1,
-				.events = POLLOUT,
-			};
-		if (poll(p, 2, -1) < 0 && errno != EINTR)
-			return;
-		for (int i = 0; i < 2; i++)
-			if (p[i].revents)
-				on_writable(&sinks[i].watch, p[i].revents);
-	}
+	watch_del(&input);
+	put_partial(&partial_timer);
+	finishing = true;
+	finished = flushed();
+	if (job.ending)
+		timer_set(&last_words, LAST_WORDS_MS);
+	loop_run(&finished);
+	timer_clear(&last_words);
 }

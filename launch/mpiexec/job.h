@@ -92,6 +92,8 @@ void io_stdin_taken(void);
 void io_stdin_retry(void);
 /* Everything that came is written, or cannot be. */
 void io_finish(void);
+/* In there: now. */
+void io_give_up(void);
 
 /* --- signals.c --- */
 void signals_init(void);

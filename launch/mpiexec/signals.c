@@ -17,6 +17,11 @@ static sigset_t before;
 
 static void end_wanted(int sig)
 {
+	if (job.stop) { /* only output is left, and nobody takes it */
+		job.code = 128 + sig;
+		io_give_up();
+		return;
+	}
 	if (job.signal || job.ending) {
 		if (!job.ending)
 			say("signal %d (%s) again; the job is ended at once",

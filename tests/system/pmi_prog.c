@@ -129,6 +129,19 @@ static void abort_in_barrier(void)
 	pause();
 }
 
+/* Rank 1 dies while 0 and 2 say, a little before, that it has. */
+static void kill_and_abort(void)
+{
+	if (pmi_barrier())
+		die("barrier", 0);
+	if (job.rank == 1) {
+		usleep(10000);
+		raise(SIGKILL);
+	}
+	pmi_abort(1, NULL);
+	_exit(1);
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "board";
@@ -146,6 +159,8 @@ int main(int argc, char **argv)
 		many_barriers(number);
 	else if (!strcmp(what, "singleton"))
 		printf("%s\n", job.singleton ? "alone" : "launched");
+	else if (!strcmp(what, "kill-and-abort"))
+		kill_and_abort();
 	else if (!strcmp(what, "abort-in-barrier"))
 		abort_in_barrier();
 	else if (!strcmp(what, "abort") && job.rank == job.size - 1)
