@@ -60,7 +60,9 @@ void remote_start(struct node *n);
 void remote_reap(void); /* after SIGCHLD */
 /* What became of a node's agent, waiting shortly for it. */
 const char *remote_fate(struct node *n);
-const char *remote_agent(void);
+const char *remote_agent(void); /* as the user knows it */
+/* Hosts that have not answered yet: there is nobody to end there. */
+void remote_abandon(void);
 /* All streams are closed: waits for the agents, not for ever. */
 void remote_finish(void);
 

@@ -23,7 +23,7 @@
 
 const char *remote_agent(void)
 {
-	return job.opt->agent ? job.opt->agent : DEFAULT_AGENT;
+	return job.opt->agent ? job.opt->agent : "ssh";
 }
 
 /* For a shell: as it is if harmless, else in quotes. */
@@ -82,7 +82,8 @@ static _Noreturn void become_agent(const struct node *n, int fd)
 		say("cannot run /proc/self/exe: %s", strerror(errno));
 		_exit(EXIT_NOT_RUN);
 	}
-	script = xprintf("exec %s \"$@\"", remote_agent());
+	script = xprintf("exec %s \"$@\"",
+			 job.opt->agent ? job.opt->agent : DEFAULT_AGENT);
 	execl("/bin/sh", "sh", "-c", script, "mpiexec", n->name,
 	      proxy_command(), NULL);
 	say("cannot run /bin/sh: %s", strerror(errno));
@@ -134,6 +135,21 @@ const char *remote_fate(struct node *n)
 		snprintf(text, sizeof(text), "ended with code %d",
 			 WEXITSTATUS(n->status));
 	return text;
+}
+
+void remote_abandon(void)
+{
+	for (int i = 0; i < job.nnodes; i++) {
+		struct node *n = &job.nodes[i];
+
+		if (n->chan.greeted || n->done)
+			continue;
+		/* Should a proxy come to life yet, it finds its stream closed. */
+		chan_close(&n->chan);
+		n->done = true;
+		if (n->pid)
+			kill(-n->pid, SIGTERM);
+	}
 }
 
 static bool all_reaped(void)

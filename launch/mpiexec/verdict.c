@@ -34,6 +34,7 @@ static struct timer settle_timer, give_up_timer;
 static void end_ranks(unsigned grace_ms)
 {
 	job.ending = true;
+	remote_abandon();
 	job_send_all_u32(FRAME_END, grace_ms);
 	timer_set(&give_up_timer, GIVE_UP_MS);
 }
@@ -184,6 +185,7 @@ void verdict_kill(int code)
 	}
 	pronounce();
 	end_ranks(0);
+	job_check_done();
 }
 
 void verdict_finish(void)

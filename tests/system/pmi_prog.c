@@ -142,6 +142,15 @@ static void kill_and_abort(void)
 	_exit(1);
 }
 
+static void show_key(const char *key)
+{
+	char value[4096];
+
+	if (pmi_get(key, value, sizeof(value)))
+		die(key, 0);
+	printf("%s\n", value);
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "board";
@@ -159,6 +168,8 @@ int main(int argc, char **argv)
 		many_barriers(number);
 	else if (!strcmp(what, "singleton"))
 		printf("%s\n", job.singleton ? "alone" : "launched");
+	else if (!strcmp(what, "key") && argc > 2)
+		show_key(argv[2]);
 	else if (!strcmp(what, "kill-and-abort"))
 		kill_and_abort();
 	else if (!strcmp(what, "abort-in-barrier"))
