@@ -104,7 +104,8 @@ netns_pair()
 			peer name "vb$id" netns "$b" &&
 		netns_address "$a" "va$id" 1 &&
 		netns_address "$b" "vb$id" 2 &&
-		wait_for 5 netns_is_up "$a" "va$id"
+		wait_for 5 netns_is_up "$a" "va$id" &&
+		wait_for 5 netns_is_up "$b" "vb$id"
 }
 
 netns_address()
