@@ -896,11 +896,27 @@ static void exchange__many_segments(void **arg)
 	run_well(comb_send, comb_recv);
 }
 
+static void copy_short__every_length(void **arg)
+{
+	char from[80], to[80];
+
+	for (int i = 0; i < 80; i++)
+		from[i] = i + 1;
+	for (u32 n = 0; n <= 64; n++) {
+		memset(to, 0, sizeof(to));
+		shm_copy_short(to + 1, from, n);
+		assert_memory_equal(to + 1, from, n);
+		assert_int_equal(to[0], 0);
+		assert_int_equal(to[n + 1], 0);
+	}
+}
+
 #define TD(f) cmocka_unit_test_setup_teardown(f, make_dir, remove_dir)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		T(copy_short__every_length),
 		T(exchange__get),
 		T(exchange__packets_only),
 		T(exchange__small_ring),
