@@ -152,13 +152,15 @@ void bind_init(void)
 	const char *what = decide();
 
 	if (what && !topology && load() < 0) {
-		send_text(-1, "hwloc cannot read the topology of this host; "
-			      "ranks are not bound");
+		send_text(
+			-1,
+			"hwloc cannot read the topology of this host; ranks are not bound");
 		what = NULL;
 	}
 	if (what && count(level_type(what)) < 1) {
-		send_text(-1, "this host has nothing of the kind to bind to; "
-			      "ranks are not bound");
+		send_text(
+			-1,
+			"this host has nothing of the kind to bind to; ranks are not bound");
 		what = NULL;
 	}
 	if (what)

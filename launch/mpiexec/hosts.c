@@ -58,8 +58,7 @@ void hosts_add_list(struct hosts *h, const char *list)
 
 		if (!split_slots(w, &name, &slots))
 			fail(EXIT_USAGE,
-			     "\"%s\" in the list of hosts is neither HOST nor "
-			     "HOST:SLOTS",
+			     "\"%s\" in the list of hosts is neither HOST nor HOST:SLOTS",
 			     shown);
 		add(h, name, slots);
 		free(shown);
@@ -129,8 +128,7 @@ void hosts_add_file(struct hosts *h, const char *path)
 	fclose(f);
 	if (h->n == before)
 		fail(EXIT_USAGE,
-		     "the host file %s names no host; write one HOST:SLOTS a "
-		     "line",
+		     "the host file %s names no host; write one HOST:SLOTS a line",
 		     path);
 }
 

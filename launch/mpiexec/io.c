@@ -83,11 +83,12 @@ static void sink_fail(struct sink *s, int err)
 	if (s != &sinks[0])
 		return;
 	/* As a shell would have it: nobody reads any more, so end. */
-	verdict_fail(CAUSE_OTHER, -1, err == EPIPE ? 128 + 13 : EXIT_TROUBLE,
-		     err == EPIPE ? NULL
-				  : xprintf("cannot write to standard output: "
-					    "%s; the job is ended",
-					    strerror(err)));
+	verdict_fail(
+		CAUSE_OTHER, -1, err == EPIPE ? 128 + 13 : EXIT_TROUBLE,
+		err == EPIPE
+			? NULL
+			: xprintf("cannot write to standard output: %s; the job is ended",
+				  strerror(err)));
 }
 
 static void on_writable(struct watch *w, short revents)

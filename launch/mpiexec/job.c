@@ -164,13 +164,11 @@ static void on_end(struct chan *c)
 			xprintf("the proxy on this host did not start (%s)",
 				fate));
 	else
-		verdict_fail(CAUSE_OTHER, -1, EXIT_TROUBLE,
-			     xprintf("cannot start on host %s: the agent "
-				     "\"%s\" %s; check that `%s %s true` works "
-				     "without a question, and that o2g-proxy "
-				     "is there (-proxy PATH)",
-				     n->name, remote_agent(), fate,
-				     remote_agent(), n->name));
+		verdict_fail(
+			CAUSE_OTHER, -1, EXIT_TROUBLE,
+			xprintf("cannot start on host %s: the agent \"%s\" %s; check that `%s %s true` works without a question, and that o2g-proxy is there (-proxy PATH)",
+				n->name, remote_agent(), fate, remote_agent(),
+				n->name));
 	job_check_done();
 }
 
@@ -178,11 +176,10 @@ static void on_greeting_time(struct timer *t)
 {
 	for (int i = 0; i < job.nnodes; i++)
 		if (!job.nodes[i].chan.greeted)
-			verdict_fail(CAUSE_OTHER, -1, EXIT_TROUBLE,
-				     xprintf("host %s does not answer after %d "
-					     "s; the job is ended",
-					     job.nodes[i].name,
-					     GREETING_MS / 1000));
+			verdict_fail(
+				CAUSE_OTHER, -1, EXIT_TROUBLE,
+				xprintf("host %s does not answer after %d s; the job is ended",
+					job.nodes[i].name, GREETING_MS / 1000));
 }
 
 static void on_timeout(struct timer *t)

@@ -127,8 +127,8 @@ static void do_get(struct rank *r, const char *line)
 	if (value)
 		answer(r, "cmd=get_result rc=0 msg=success value=%s\n", value);
 	else
-		answer(r, "cmd=get_result rc=-1 msg=key_not_found "
-			  "value=unknown\n");
+		answer(r,
+		       "cmd=get_result rc=-1 msg=key_not_found value=unknown\n");
 }
 
 static void do_barrier(struct rank *r, const char *line)
@@ -210,9 +210,9 @@ static const struct command {
 
 static void unknown(struct rank *r, const char *line)
 {
-	char *text = xprintf("rank %d on %s sent the PMI command \"%.100s\", "
-			     "which is not supported",
-			     r->spec->rank, proxy.start.host, line);
+	char *text = xprintf(
+		"rank %d on %s sent the PMI command \"%.100s\", which is not supported",
+		r->spec->rank, proxy.start.host, line);
 
 	chan_send(&proxy.up, FRAME_TEXT, r->spec->rank, text, strlen(text) + 1);
 	free(text);

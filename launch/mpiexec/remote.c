@@ -26,13 +26,16 @@ const char *remote_agent(void)
 	return job.opt->agent ? job.opt->agent : "ssh";
 }
 
+#define SAFE                         \
+	"abcdefghijklmnopqrstuvwxyz" \
+	"ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+,:@"
+
 /* For a shell: as it is if harmless, else in quotes. */
 static char *quote(const char *text)
 {
 	struct buf b = {0};
 
-	if (!text[strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789"
-			       "ABCDEFGHIJKLMNOPQRSTUVWXYZ/._-+,:@")])
+	if (!text[strspn(text, SAFE)])
 		return xstrdup(text);
 	buf_append(&b, "'", 1);
 	for (; *text; text++)
@@ -144,7 +147,8 @@ void remote_abandon(void)
 
 		if (n->chan.greeted || n->done)
 			continue;
-		/* Should a proxy come to life yet, it finds its stream closed. */
+		/* Should a proxy come to life yet, it finds its stream closed.
+		 */
 		chan_close(&n->chan);
 		n->done = true;
 		if (n->pid)

@@ -30,8 +30,7 @@ static void end_wanted(int sig)
 		return;
 	}
 	job.signal = sig;
-	say("signal %d (%s) is passed on to all ranks; a second one ends the "
-	    "job at once",
+	say("signal %d (%s) is passed on to all ranks; a second one ends the job at once",
 	    sig, strsignal(sig));
 	job_send_all_u32(FRAME_SIGNAL, sig);
 }

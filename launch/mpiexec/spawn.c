@@ -201,8 +201,7 @@ static const char *hint(const struct start_app *app)
 		       app->argv.at[0]);
 	there = access(path, X_OK) == 0;
 	free(path);
-	return there ? "; it is in the working directory: write ./ in front of "
-		       "it"
+	return there ? "; it is in the working directory: write ./ in front of it"
 		     : "; give its path, or add its directory to PATH";
 }
 
@@ -261,19 +260,18 @@ int spawn_rank(struct rank *r, char **why)
 
 	err = open_all(&p, r->spec->has_stdin);
 	if (err) {
-		*why = xprintf("cannot start rank %d on %s: %s; raise the "
-			       "limit of open files (ulimit -n)",
-			       r->spec->rank, proxy.start.host, strerror(-err));
+		*why = xprintf(
+			"cannot start rank %d on %s: %s; raise the limit of open files (ulimit -n)",
+			r->spec->rank, proxy.start.host, strerror(-err));
 		return EXIT_TROUBLE;
 	}
 	r->pid = fork();
 	if (r->pid == 0)
 		become_rank(r, &p, parent);
 	if (r->pid < 0) {
-		*why = xprintf("cannot start rank %d on %s: %s; raise the "
-			       "limit of processes (ulimit -u)",
-			       r->spec->rank, proxy.start.host,
-			       strerror(errno));
+		*why = xprintf(
+			"cannot start rank %d on %s: %s; raise the limit of processes (ulimit -u)",
+			r->spec->rank, proxy.start.host, strerror(errno));
 		r->pid = 0;
 		close_all(&p);
 		return EXIT_TROUBLE;

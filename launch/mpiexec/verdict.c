@@ -123,10 +123,10 @@ static void killed(int rank, int sig)
 	enum cause cause =
 		is_own_decision(sig) && first.cause ? CAUSE_EXIT : CAUSE_SIGNAL;
 
-	verdict_fail(cause, rank, 128 + sig,
-		     xprintf("rank %d on %s was killed by signal %d (%s); the "
-			     "job is ended",
-			     rank, job_host(rank), sig, strsignal(sig)));
+	verdict_fail(
+		cause, rank, 128 + sig,
+		xprintf("rank %d on %s was killed by signal %d (%s); the job is ended",
+			rank, job_host(rank), sig, strsignal(sig)));
 }
 
 static void left(int rank, int code, enum rank_state state)
@@ -168,13 +168,13 @@ void verdict_check_barrier(void)
 		r++;
 	if (r == job.place.size)
 		return;
-	verdict_fail(CAUSE_EXIT, r, EXIT_TROUBLE,
-		     xprintf("rank %d on %s has ended%s, and other ranks wait "
-			     "for it; the job is ended",
-			     r, job_host(r),
-			     job.ranks[r].state == RANK_NEW
-				     ? " without calling MPI_Init"
-				     : ""));
+	verdict_fail(
+		CAUSE_EXIT, r, EXIT_TROUBLE,
+		xprintf("rank %d on %s has ended%s, and other ranks wait for it; the job is ended",
+			r, job_host(r),
+			job.ranks[r].state == RANK_NEW
+				? " without calling MPI_Init"
+				: ""));
 }
 
 void verdict_kill(int code)

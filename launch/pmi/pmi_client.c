@@ -47,10 +47,9 @@ static int ask(const char *question, const char *answer, int timeout_ms,
 	if (!err)
 		err = pmi_conn_recv(&pmi.conn, timeout_ms, line);
 	if (err == -ETIMEDOUT)
-		o2g_error("the launcher does not answer within %d s; start the "
-			  "program with mpiexec, or unset PMI_FD and PMI_PORT "
-			  "to run it alone",
-			  timeout_ms / 1000);
+		o2g_error(
+			"the launcher does not answer within %d s; start the program with mpiexec, or unset PMI_FD and PMI_PORT to run it alone",
+			timeout_ms / 1000);
 	if (err)
 		return err;
 	if (pmi_field(*line, "cmd", cmd, sizeof(cmd)) || strcmp(cmd, answer))
@@ -71,11 +70,11 @@ static int say_hello(void)
 	pmi_field_int(line, "pmi_version", &version);
 	if (rc == 0 && version == 1)
 		return 0;
-	o2g_error("the launcher speaks PMI version %d and refuses PMI-1, which "
-		  "is all that O2G speaks",
-		  version);
-	o2g_error("start the program with O2G's mpiexec or with MPICH's "
-		  "mpiexec.hydra");
+	o2g_error(
+		"the launcher speaks PMI version %d and refuses PMI-1, which is all that O2G speaks",
+		version);
+	o2g_error(
+		"start the program with O2G's mpiexec or with MPICH's mpiexec.hydra");
 	return -ENOTSUP;
 }
 
@@ -114,9 +113,9 @@ static int check_place(const struct pmi_job *job)
 {
 	if (job->size >= 1 && job->rank >= 0 && job->rank < job->size)
 		return 0;
-	o2g_error("the launcher says rank %d of %d; PMI_RANK and PMI_SIZE must "
-		  "say which of how many processes this is",
-		  job->rank, job->size);
+	o2g_error(
+		"the launcher says rank %d of %d; PMI_RANK and PMI_SIZE must say which of how many processes this is",
+		job->rank, job->size);
 	return -EINVAL;
 }
 
@@ -271,9 +270,9 @@ static int check_key(const char *key)
 	if (key[0] && !key[strcspn(key, " \t\n=;~")] &&
 	    (pmi.singleton || strlen(key) + 8 < (size_t)pmi.key_max))
 		return 0;
-	o2g_error("\"%s\" cannot be a PMI key: it must be 1 to %d characters "
-		  "without space, =, ; and ~",
-		  key, pmi.key_max - 9);
+	o2g_error(
+		"\"%s\" cannot be a PMI key: it must be 1 to %d characters without space, =, ; and ~",
+		key, pmi.key_max - 9);
 	return -EINVAL;
 }
 
@@ -373,9 +372,9 @@ static int get_remote(const char *key, char *value, size_t size)
 		return err;
 	err = pmi_value_decode(text);
 	if (err)
-		o2g_error("the key %s holds \"%.200s\", which is not what was "
-			  "put there",
-			  key, text);
+		o2g_error(
+			"the key %s holds \"%.200s\", which is not what was put there",
+			key, text);
 	else
 		err = copy_out(text, value, size);
 	free(text);

@@ -35,20 +35,18 @@ int pmi_conn_use_fd(struct pmi_conn *c, const char *fd_text)
 	errno = 0;
 	fd = strtol(fd_text, &end, 10);
 	if (errno || end == fd_text || *end || fd < 0 || fd > INT_MAX) {
-		o2g_error("PMI_FD is \"%s\", which is not a descriptor; start "
-			  "the program with mpiexec, or unset PMI_FD to run it "
-			  "alone",
-			  fd_text);
+		o2g_error(
+			"PMI_FD is \"%s\", which is not a descriptor; start the program with mpiexec, or unset PMI_FD to run it alone",
+			fd_text);
 		return -EINVAL;
 	}
 	/* A variable inherited without its descriptor, which may by now be
 	 * anything: writing to a file of the user's must not happen. */
 	if (fstat(fd, &st) < 0 ||
 	    !(S_ISSOCK(st.st_mode) || S_ISFIFO(st.st_mode))) {
-		o2g_error("PMI_FD is %ld, but no launcher is behind that "
-			  "descriptor; start the program with mpiexec, or "
-			  "unset PMI_FD to run it alone",
-			  fd);
+		o2g_error(
+			"PMI_FD is %ld, but no launcher is behind that descriptor; start the program with mpiexec, or unset PMI_FD to run it alone",
+			fd);
 		return -EBADF;
 	}
 	set_cloexec(fd);
@@ -91,10 +89,9 @@ int pmi_conn_use_port(struct pmi_conn *c, const char *where)
 	int fd;
 
 	if (!colon || !colon[1] || colon - where >= (long)sizeof(host)) {
-		o2g_error("PMI_PORT is \"%s\", but HOST:PORT is expected; "
-			  "start the program with mpiexec, or unset PMI_PORT "
-			  "to run it alone",
-			  where);
+		o2g_error(
+			"PMI_PORT is \"%s\", but HOST:PORT is expected; start the program with mpiexec, or unset PMI_PORT to run it alone",
+			where);
 		return -EINVAL;
 	}
 	memcpy(host, where, colon - where);

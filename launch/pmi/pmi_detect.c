@@ -91,9 +91,9 @@ int pmi_detect_foreign(void)
 			continue;
 		if (is_one(l) || is_batch_script(l))
 			return 0;
-		o2g_error("started by %s (%s is set), which does not speak "
-			  "PMI-1, so the processes cannot find each other",
-			  l->name, l->sign);
+		o2g_error(
+			"started by %s (%s is set), which does not offer PMI-1, so the processes cannot find each other",
+			l->name, l->sign);
 		o2g_error("%s; to run one process alone, set O2G_LAUNCHER=none",
 			  l->advice);
 		return -ENOTSUP;

@@ -1,0 +1,79 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
+# The compiler wrappers, in the build tree and moved elsewhere.
+cd "$(dirname "$0")/../.." && . tests/lib.sh && . tests/system/launch.inc
+
+MPICXX=$PWD/$BUILD/bin/mpicxx
+src=$PWD/tests/system/launch_mpi.c
+
+shows()
+{
+	local want=$1 got
+
+	shift
+	got=$("$@") || fail "$*: exit code $?"
+	[ "$got" = "$want" ] || fail "$*
+shows   $got
+and not $want"
+}
+dir=$(readlink -f "$BUILD")
+inc=-I$dir/include
+link="-L$dir/lib -Wl,-rpath,$dir/lib -lmpi"
+shows "cc $inc $link" "$MPICC" -show
+shows "cc $inc x.c $link" "$MPICC" -show x.c
+shows "cc $inc -c x.c -o x.o" "$MPICC" -show -c x.c -o x.o
+shows "cc $inc x.c -E" "$MPICC" x.c -E -show
+shows "cc $inc '-DA=\"b c\"' -c 'x y.c'" "$MPICC" -show '-DA="b c"' -c 'x y.c'
+shows "cc $inc" "$MPICC" -compile-info
+shows "cc $inc" "$MPICC" -show-compile-info
+shows "cc $link" "$MPICC" -link-info
+shows "my-cc $inc x.c $link" "$MPICC" -cc=my-cc -show x.c
+shows "cache cc $inc x.c $link" env O2G_CC="cache cc" "$MPICC" -show x.c
+shows "c++ $inc x.cc $link" "$MPICXX" -show x.cc
+shows "my-c++ $inc x.cc $link" env O2G_CXX=my-c++ "$MPICXX" -show x.cc
+shows "$(cc --version)" "$MPICC" --version
+"$MPICC" -v >"$TMP/out" 2>&1 || fail "mpicc -v"
+
+# An argument with everything in it arrives as it is.
+cat >"$TMP/args.c" <<'END'
+#include <mpi.h>
+const char *text = TEXT;
+END
+"$MPICC" -DTEXT='"a  $b `c` \\ '\''d"' -c -o "$TMP/args.o" "$TMP/args.c" ||
+	fail "quoting"
+strings "$TMP/args.o" | grep -qF "a  \$b \`c\` \\ 'd" || fail "quoting: $(strings "$TMP/args.o")"
+
+# In one step, in two, in C++; found at run time without a setting.
+(cd "$TMP" && "$MPICC" -Wall -Werror "$src" -o one) || fail "one step"
+(cd "$TMP" && "$MPICC" -c "$src" -o two.o && "$MPICC" two.o -o two) ||
+	fail "two steps"
+for p in one two; do
+	run -n 2 "$TMP/$p"
+	expect_rc 0
+	expect_lines "$TMP/out" 2
+done
+if command -v c++ >/dev/null; then
+	cp "$src" "$TMP/launch.cc"
+	"$MPICXX" -Wall -Werror -o "$TMP/cxx" "$TMP/launch.cc" || fail "mpicxx"
+	run -n 2 "$TMP/cxx"
+	expect_rc 0
+	expect_lines "$TMP/out" 2
+fi
+
+# The compiler's failure is the wrapper's.
+echo 'int main(void) { return x; }' >"$TMP/bad.c"
+"$MPICC" -o "$TMP/bad" "$TMP/bad.c" 2>/dev/null && fail "a bad program compiles"
+
+# Moved, and called through a link.
+mkdir -p "$TMP/moved dir/bin" "$TMP/moved dir/include" "$TMP/moved dir/lib"
+cp "$MPICC" "$TMP/moved dir/bin"
+"$TMP/moved dir/bin/mpicc" -c "$src" 2>"$TMP/err" && fail "compiles without mpi.h"
+expect "$TMP/err" 'mpi\.h is not there'
+cp -L "$BUILD"/include/mpi.h "$TMP/moved dir/include"
+cp -a "$BUILD"/lib/lib* "$TMP/moved dir/lib"
+ln -s "$TMP/moved dir/bin/mpicc" "$TMP/link"
+"$TMP/link" -o "$TMP/moved" "$src" || fail "moved"
+ldd "$TMP/moved" | grep -q "moved dir/lib/libmpi" || fail "not the moved library"
+run -n 2 "$TMP/moved"
+expect_rc 0
+exit 0
