@@ -35,9 +35,10 @@ struct turn {
 
 static void count_recv(struct chan_peer *p, const struct o2g_hdr *h)
 {
-	p->bytes_recv += o2g_wire_body(h);
-	p->msgs_recv += h->type == O2G_PKT_EAGER || h->type == O2G_PKT_RTS ||
-			h->type == O2G_PKT_PUT;
+	if (h->type != O2G_PKT_EAGER && h->type != O2G_PKT_RTS)
+		return;
+	p->msgs_recv++;
+	p->bytes_recv += h->length;
 }
 
 static int rx_begin(void *ctx, const struct o2g_hdr *h)

@@ -298,13 +298,6 @@ static bool batch(struct tcp_conn *k, u64 len)
 	return k->out && k->out_tail + O2G_HDR_SIZE + len <= TCP_OUT_SIZE;
 }
 
-static void count_sent(struct chan_peer *p, const struct o2g_hdr *h, u64 len)
-{
-	p->bytes_sent += len;
-	p->msgs_sent += h->type == O2G_PKT_EAGER || h->type == O2G_PKT_RTS ||
-			h->type == O2G_PKT_PUT;
-}
-
 int tcp_send(struct chan *c, struct chan_peer *p, const struct o2g_hdr *h,
 	     struct o2g_req *req, u64 off, u64 len)
 {
@@ -313,7 +306,6 @@ int tcp_send(struct chan *c, struct chan_peer *p, const struct o2g_hdr *h,
 
 	if (unlikely(!k || k->state == TCP_DEAD || k->tx_err))
 		return -O2G_ERR_PEER;
-	count_sent(p, h, len);
 	tcp_conn_hot(k);
 	if (likely(k->state == TCP_OPEN && o2g_list_empty(&k->queue) &&
 		   !k->pushing)) {
