@@ -36,8 +36,6 @@ struct chan_peer {
 	struct chan *chan; /* the channel that carries it, NULL before use */
 	void *link;	   /* the channel's own state for it */
 	char host[64];	   /* for messages; "" when not known yet */
-	u64 msgs_sent, bytes_sent; /* counted by the engine */
-	u64 msgs_recv, bytes_recv; /* counted by the channel */
 };
 
 struct chan_ops {

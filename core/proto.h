@@ -142,6 +142,8 @@ struct o2g_peer {
 	struct o2g_list waiting;  /* sends, puts that wait for an answer */
 	struct o2g_list incoming; /* receives, gets with DATA to come */
 	struct o2g_list arriving; /* unexpected messages, incomplete */
+	/* messages and puts, with the bytes they announce */
+	u64 msgs_sent, bytes_sent, msgs_recv, bytes_recv;
 };
 
 struct o2g_core_ops {

@@ -59,6 +59,18 @@ static inline int recv_status(const struct o2g_req *req)
 	return req->msg_len > req->len ? -O2G_ERR_TRUNCATED : 0;
 }
 
+static inline void count_sent(struct o2g_peer *p, u64 bytes)
+{
+	p->msgs_sent++;
+	p->bytes_sent += bytes;
+}
+
+static inline void count_recv(struct o2g_peer *p, u64 bytes)
+{
+	p->msgs_recv++;
+	p->bytes_recv += bytes;
+}
+
 /* credit.c: sender's side */
 static inline bool o2g_credit_take(struct o2g_peer *p, u64 cost)
 {

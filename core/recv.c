@@ -231,6 +231,7 @@ enum o2g_proto_reason o2g_recv_rx_eager(struct o2g_core *c, struct o2g_peer *p,
 
 	if (unlikely(!o2g_credit_charge(p, h->length + O2G_COST, false)))
 		return O2G_PROTO_TOO_LONG;
+	count_recv(p, h->length);
 	e = o2g_match_arrive(&c->match, p->rank, h->tag);
 	if (likely(e)) {
 		struct o2g_req *req = req_of(e);
@@ -293,6 +294,7 @@ enum o2g_proto_reason o2g_recv_rx_rts(struct o2g_core *c, struct o2g_peer *p,
 	if (!o2g_credit_charge(p, O2G_COST, extra))
 		return O2G_PROTO_TOO_LONG;
 	c->stats.rts_recv++;
+	count_recv(p, h->length);
 	e = o2g_match_arrive(&c->match, p->rank, h->tag);
 	if (e) {
 		struct o2g_req *req = req_of(e);

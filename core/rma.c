@@ -41,6 +41,7 @@ void o2g_proto_put(struct o2g_core *c, struct o2g_req *req)
 		finish(c, req, -O2G_ERR_PEER);
 		return;
 	}
+	count_sent(req->peer, req->len);
 	req->state = O2G_ST_WAIT;
 	o2g_list_add_tail(&req->link, &req->peer->waiting);
 	o2g_rma_push(c, req);
@@ -70,6 +71,7 @@ enum o2g_proto_reason o2g_rma_rx_put(struct o2g_core *c, struct o2g_peer *p,
 
 	if (p->raw)
 		return O2G_PROTO_BAD_STATE;
+	count_recv(p, h->length);
 	rx->nak = c->ops->mem(c, p, h->tag, h->aux, h->length, true,
 			      &rx->put_seg);
 	if (rx->nak)

@@ -58,6 +58,7 @@ static void send_rts(struct o2g_core *c, struct o2g_req *req, u8 flags)
 	if (c->ops->expose && c->ops->expose(c, req, &h.aux))
 		h.flags |= O2G_PKTF_GETTABLE;
 	c->stats.rts_sent++;
+	count_sent(req->peer, req->len);
 	wait_for_answer(req);
 	xmit(c, req->peer, &h, NULL, 0, 0);
 }
@@ -71,6 +72,7 @@ static inline bool start(struct o2g_core *c, struct o2g_req *req)
 	if (likely(req->len <= p->eager_max)) {
 		if (likely(o2g_credit_take(p, req->len + O2G_COST))) {
 			c->stats.eager_sent++;
+			count_sent(p, req->len);
 			if (unlikely(req->flags & O2G_REQF_SYNC))
 				send_eager_sync(c, req);
 			else

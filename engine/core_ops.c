@@ -69,10 +69,6 @@ static int xmit(struct o2g_core *c, struct o2g_peer *p,
 
 	if (unlikely(!cp->chan || p->down))
 		return -O2G_ERR_PEER;
-	if (h->type == O2G_PKT_EAGER || h->type == O2G_PKT_RTS) {
-		cp->msgs_sent++;
-		cp->bytes_sent += h->length;
-	}
 	return cp->chan->ops->send(cp->chan, cp, h, req, off, len);
 }
 

@@ -179,10 +179,10 @@ int user_peer_info(struct o2g_ep *o, int rank, struct o2g_peer_info *info)
 
 		info->alive = !p->lost;
 		snprintf(info->host, sizeof(info->host), "%s", cp->host);
-		info->messages_sent = cp->msgs_sent;
-		info->bytes_sent = cp->bytes_sent;
-		info->messages_received = cp->msgs_recv;
-		info->bytes_received = cp->bytes_recv;
+		info->messages_sent = cp->core.msgs_sent;
+		info->bytes_sent = cp->core.bytes_sent;
+		info->messages_received = cp->core.msgs_recv;
+		info->bytes_received = cp->core.bytes_recv;
 		if (cp->chan)
 			snprintf(info->channel, sizeof(info->channel), "%s",
 				 cp->chan->ops->name);

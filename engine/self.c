@@ -26,10 +26,6 @@ static int self_send(struct chan *c, struct chan_peer *p,
 	if (r == O2G_PROTO_NO_MEMORY)
 		return -ENOMEM;
 	env_assert(r == O2G_PROTO_OK);
-	if (h->type == O2G_PKT_EAGER || h->type == O2G_PKT_RTS) {
-		p->msgs_recv++;
-		p->bytes_recv += h->length;
-	}
 	while (len) {
 		struct o2g_seg piece;
 		u64 n;

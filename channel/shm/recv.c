@@ -169,10 +169,6 @@ static inline int take_packet(struct shm_link *l, const struct shm_cell *cell,
 	h.src = p->core.rank;
 	h.dst = l->shm->rank;
 	l->body_left = o2g_wire_body(&h);
-	if (h.type == O2G_PKT_EAGER || h.type == O2G_PKT_RTS) {
-		p->msgs_recv++;
-		p->bytes_recv += h.length;
-	}
 	r = o2g_proto_rx_begin(l->shm->core, &p->core, &h, &l->rxp);
 	if (unlikely(l->dead))
 		return -O2G_ERR_PEER;

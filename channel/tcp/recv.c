@@ -33,20 +33,11 @@ struct turn {
 	enum o2g_proto_reason reason; /* why a packet was refused */
 };
 
-static void count_recv(struct chan_peer *p, const struct o2g_hdr *h)
-{
-	if (h->type != O2G_PKT_EAGER && h->type != O2G_PKT_RTS)
-		return;
-	p->msgs_recv++;
-	p->bytes_recv += h->length;
-}
-
 static int rx_begin(void *ctx, const struct o2g_hdr *h)
 {
 	struct turn *t = ctx;
 	struct tcp_conn *k = t->conn;
 
-	count_recv(k->peer, h);
 	t->reason = o2g_proto_rx_begin(k->chan->core, &k->peer->core, h,
 				       &k->rx);
 	return t->reason == O2G_PROTO_OK ? 0 : -EBADMSG;

@@ -219,8 +219,8 @@ static void connect__first_use(void **state)
 	assert_int_equal(conns(b), 1);
 	a->chan->ops->describe(a->chan, &a->peers[1].cp, text, sizeof(text));
 	assert_non_null(strstr(text, " -> 127.0.0.1:"));
-	assert_int_equal(b->peers[0].cp.msgs_recv, 2);
-	assert_int_equal(b->peers[0].cp.bytes_recv, 8);
+	assert_int_equal(a->peers[1].cp.core.msgs_sent, 2);
+	assert_int_equal(b->peers[0].cp.core.bytes_recv, 8);
 	assert_true(b->peers[0].cp.host[0]);
 	assert_true(none_lost(a) && none_lost(b));
 }
