@@ -44,6 +44,22 @@ static inline void let_others_in(struct user_ep *ep)
 	}
 }
 
+/*
+ * Is it true now? Callbacks of completed requests may make it so, and it may
+ * complete requests itself: none may be left when we go to sleep.
+ */
+static bool holds(struct user_ep *ep, int (*cond)(void *), void *arg)
+{
+	bool yes;
+
+	do {
+		if (unlikely(ep->callbacks))
+			user_run_callbacks(ep);
+		yes = cond(arg);
+	} while (!yes && unlikely(ep->callbacks));
+	return yes;
+}
+
 static bool spin(struct user_ep *ep, int (*cond)(void *), void *arg)
 {
 	u64 quiet_since = 0, last_fds = 0;
@@ -52,7 +68,7 @@ static bool spin(struct user_ep *ep, int (*cond)(void *), void *arg)
 	for (;;) {
 		int n = user_poll(ep);
 
-		if (cond(arg))
+		if (holds(ep, cond, arg))
 			return true;
 		if (n) {
 			quiet_since = 0;
@@ -69,7 +85,7 @@ static bool spin(struct user_ep *ep, int (*cond)(void *), void *arg)
 			return false;
 		if (now - last_fds > FDS_EVERY_NS) {
 			last_fds = now;
-			if (user_poll_fds(ep, 0) && cond(arg))
+			if (user_poll_fds(ep, 0) && holds(ep, cond, arg))
 				return true;
 		}
 		let_others_in(ep);
@@ -81,13 +97,13 @@ static bool offer_core(struct user_ep *ep, int (*cond)(void *), void *arg)
 	for (int i = 0; i < YIELDS; i++) {
 		if (user_poll(ep))
 			i = 0;
-		if (cond(arg))
+		if (holds(ep, cond, arg))
 			return true;
 		user_unlock(ep);
 		sched_yield();
 		user_lock(ep);
 	}
-	return cond(arg);
+	return holds(ep, cond, arg);
 }
 
 /* Asleep until something happens; returns early without reason now and then. */
@@ -152,7 +168,7 @@ int user_wait_locked(struct user_ep *ep, int (*cond)(void *), void *arg,
 	user_flush(ep);
 	if (unlikely(ep->async_armed))
 		user_async_disarm(ep);
-	while (!cond(arg)) {
+	while (!holds(ep, cond, arg)) {
 		int timeout;
 
 		if (ep->oversubscribed ? offer_core(ep, cond, arg) :
