@@ -6,7 +6,7 @@ HWLOC_LIBS ?= -lhwloc
 
 EXEC_SRC := $(wildcard launch/mpiexec/*.c) launch/pmi/pmi_field.c
 EXEC_OBJ := $(EXEC_SRC:%.c=$(BUILD)/%.o)
-LAUNCH   := mpiexec mpirun o2g-proxy mpicc mpicxx
+LAUNCH   := mpiexec mpirun o2g-proxy mpicc mpicxx mpic++
 LAUNCH_BIN := $(LAUNCH:%=$(BUILD)/bin/%)
 
 all: $(LAUNCH_BIN)
@@ -39,6 +39,9 @@ $(BUILD)/bin/mpicxx: launch/mpicc.in
 	  -e 's|@COMPILER@|c++|' -e 's|@VARIABLE@|O2G_CXX|' -e 's|@OPTION@|cxx|' $< >$@
 	chmod +x $@
 
+$(BUILD)/bin/mpic++: $(BUILD)/bin/mpicxx
+	ln -sf mpicxx $@
+
 # A rank without MPI, for the launcher's own tests.
 PMI_PROG_SRC := tests/system/pmi_prog.c $(wildcard launch/pmi/*.c) base/log.c
 PMI_PROG_OBJ := $(PMI_PROG_SRC:%.c=$(BUILD)/%.o)
@@ -63,7 +66,7 @@ install-launch: all
 
 uninstall: uninstall-launch
 uninstall-launch:
-	for f in $(LAUNCH) mpic++; do \
+	for f in $(LAUNCH); do \
 	  rm -f '$(DESTDIR)$(PREFIX)/bin'/$$f; \
 	done
 

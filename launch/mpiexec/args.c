@@ -243,11 +243,6 @@ static void set_keep_going(struct state *s, char **v)
 	s->opt->keep_going = true;
 }
 
-static void set_verbose(struct state *s, char **v)
-{
-	s->opt->verbose = true;
-}
-
 static void show_help(struct state *s, char **v)
 {
 	fputs(help, stdout);
@@ -289,7 +284,6 @@ static const struct option {
 	{"report-bindings", 0, set_report},
 	{"timeout", 1, set_timeout},
 	{"disable-auto-cleanup", 0, set_keep_going},
-	{"v verbose", 0, set_verbose},
 	{"h help", 0, show_help},
 	{"V version", 0, show_version},
 };

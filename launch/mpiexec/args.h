@@ -41,7 +41,6 @@ struct options {
 	bool report_bindings;
 	bool keep_going; /* a failing rank does not end the job */
 	int timeout;	 /* seconds; 0: none */
-	bool verbose;
 };
 
 /* Exits with a message on a bad command line, and after --help, --version. */

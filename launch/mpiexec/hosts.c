@@ -46,6 +46,17 @@ static bool split_slots(char *word, char **name, int *slots)
 	return **name && parse_int(colon + 1, 1, INT_MAX, slots);
 }
 
+/* Nothing that an agent could take for an option or a shell for more. */
+static bool is_name(const char *name)
+{
+	if (!isalnum((unsigned char)*name) && !strchr("_:", *name))
+		return false;
+	for (; *name; name++)
+		if (!isalnum((unsigned char)*name) && !strchr("-_.:@%", *name))
+			return false;
+	return true;
+}
+
 void hosts_add_list(struct hosts *h, const char *list)
 {
 	char *copy = xstrdup(list), *save = NULL;
@@ -56,7 +67,7 @@ void hosts_add_list(struct hosts *h, const char *list)
 		char *shown = xstrdup(w), *name;
 		int slots;
 
-		if (!split_slots(w, &name, &slots))
+		if (!split_slots(w, &name, &slots) || !is_name(name))
 			fail(EXIT_USAGE,
 			     "\"%s\" in the list of hosts is neither HOST nor HOST:SLOTS",
 			     shown);
@@ -66,14 +77,6 @@ void hosts_add_list(struct hosts *h, const char *list)
 	free(copy);
 	if (h->n == before)
 		fail(EXIT_USAGE, "the list of hosts is empty; e.g. -hosts a,b");
-}
-
-static bool is_word(const char *name)
-{
-	for (; *name; name++)
-		if (!isalnum((unsigned char)*name) && !strchr("-_.:@%", *name))
-			return false;
-	return true;
 }
 
 /* What is wrong with a line of a host file; NULL if nothing. */
@@ -88,7 +91,7 @@ static const char *add_line(struct hosts *h, char *line)
 		return NULL;
 	if (!split_slots(word, &name, &slots))
 		return "the number of slots must be 1 or more";
-	if (!is_word(name))
+	if (!is_name(name))
 		return "that is not the name of a host";
 	while ((word = strtok_r(NULL, " \t", &save))) {
 		if (!strncmp(word, "max_slots=", 10) ||

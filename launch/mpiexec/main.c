@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "args.h"
 #include "bind.h"
@@ -26,10 +28,23 @@ static void check_level(const char *option, const char *name)
 	     !strcmp(option, "-bind-to") ? ", none or auto" : "", name);
 }
 
+/* Without this, a pipe of ours could become the job's stdout. */
+static void open_standard(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDWR);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd > STDERR_FILENO)
+		close(fd);
+}
+
 int main(int argc, char **argv)
 {
 	struct options opt;
 
+	open_standard();
 	if (!strcmp(base_name(argv[0]), "o2g-proxy") ||
 	    (argc == 2 && !strcmp(argv[1], "--proxy")))
 		return proxy_main();

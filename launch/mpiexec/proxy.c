@@ -235,8 +235,21 @@ static void catch_signals(void)
 	kill_timer.fn = on_kill_time;
 }
 
+/* Four descriptors a rank; the ranks get the limit that we found. */
+static void raise_limit(void)
+{
+	struct rlimit all;
+
+	if (getrlimit(RLIMIT_NOFILE, &proxy.files) < 0)
+		return;
+	all = proxy.files;
+	all.rlim_cur = all.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &all);
+}
+
 int proxy_main(void)
 {
+	raise_limit();
 	setsid(); /* fails harmlessly if we lead a session already */
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	catch_signals();

@@ -8,6 +8,7 @@
 #define EXEC_PROXY_H
 
 #include <stdbool.h>
+#include <sys/resource.h>
 #include <sys/types.h>
 
 #include "frame.h"
@@ -39,6 +40,7 @@ struct proxy {
 	size_t unwritten; /* bytes sent up and not yet written by mpiexec */
 	bool ending;	  /* SIGTERM has been sent */
 	bool stop;
+	struct rlimit files; /* of open files, as the ranks get it */
 };
 
 extern struct proxy proxy;

@@ -26,8 +26,8 @@ const char *remote_agent(void)
 	return job.opt->agent ? job.opt->agent : "ssh";
 }
 
-#define SAFE                         \
-	"abcdefghijklmnopqrstuvwxyz" \
+#define SAFE                                                                   \
+	"abcdefghijklmnopqrstuvwxyz"                                           \
 	"ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+,:@"
 
 /* For a shell: as it is if harmless, else in quotes. */
@@ -165,6 +165,13 @@ static bool all_reaped(void)
 	return all;
 }
 
+static void kill_agents(int sig)
+{
+	for (int i = 0; i < job.nnodes; i++)
+		if (job.nodes[i].pid)
+			kill(-job.nodes[i].pid, sig);
+}
+
 void remote_finish(void)
 {
 	for (int i = 0; i < job.nnodes; i++)
@@ -174,8 +181,9 @@ void remote_finish(void)
 			return;
 		usleep(us);
 	}
-	/* Proxies end by themselves; this is for an agent that does not. */
-	for (int i = 0; i < job.nnodes; i++)
-		if (job.nodes[i].pid)
-			kill(-job.nodes[i].pid, SIGTERM);
+	/* Proxies end by themselves, and agents with them, unless they hang. */
+	kill_agents(SIGTERM);
+	usleep(200000);
+	if (!all_reaped())
+		kill_agents(SIGKILL);
 }

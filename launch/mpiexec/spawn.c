@@ -180,6 +180,7 @@ static _Noreturn void become_rank(const struct rank *r, struct plumbing *p,
 	fcntl(p->pmi.rank, F_SETFD, 0);
 	make_environment(r, p->pmi.rank);
 	bind_apply(r);
+	setrlimit(RLIMIT_NOFILE, &proxy.files);
 	reset_signals();
 	if (app->wdir[0] && chdir(app->wdir) < 0)
 		tell(p->report.rank, STEP_CHDIR);

@@ -94,4 +94,19 @@ took=$(($(now_ms) - start))
 expect_rc 0
 expect_lines "$TMP/out" 64
 [ $took -lt 3000 ] || fail "64 ranks took $took ms to start and end"
+
+# More than the usual limit of open files allows, which the ranks keep.
+(ulimit -Sn 256 && timeout 30 "$MPIEXEC" -n 100 sh -c 'ulimit -Sn') </dev/null \
+	>"$TMP/out" 2>"$TMP/err"
+rc=$?
+expect_rc 0
+[ "$(sort "$TMP/out" | uniq -c | tr -s ' ')" = " 100 256" ] ||
+	fail "the limit of open files"
+
+# Without standard descriptors.
+timeout 10 "$MPIEXEC" -n 2 sh -c 'echo x' <&- >&- 2>&- ||
+	fail "with stdin, stdout and stderr closed"
+timeout 10 "$MPIEXEC" -n 2 "$PROG" board <&- 2>&- >"$TMP/out" ||
+	fail "with stdin and stderr closed"
+expect_lines "$TMP/out" 2
 exit 0

@@ -12,6 +12,7 @@ family()
 
 start()
 {
+	: >"$TMP/out"
 	"$MPIEXEC" "$@" </dev/null >"$TMP/out" 2>"$TMP/err" &
 	pid=$!
 	wait_for 5 ready || fail "the ranks do not start: $(cat "$TMP/err")"

@@ -56,5 +56,6 @@ line '$(touch x)' 'that is not the name of a host'
 printf '# nothing\n\n' >"$TMP/hosts"
 says 2 'the host file .*/hosts names no host' -f "$TMP/hosts" true
 says 2 '"a:b" in the list of hosts is neither' -hosts a:b true
+says 2 '"-oX=y" in the list of hosts is neither' -hosts a,-oX=y true
 says 2 'the list of hosts is empty' -hosts , true
 exit 0

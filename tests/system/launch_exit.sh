@@ -37,7 +37,7 @@ ends 5 "rank 2 on $host exited with code 5$" -n 3 "$PROG" exit-late 5
 ends 137 "rank 2 on $host was killed by signal 9 \(Killed\); the job is ended" \
 	-n 3 "$PROG" kill-self 9
 ends 139 "rank 0 on $host was killed by signal 11 \(Segmentation fault\)" \
-	-n 1 "$PROG" kill-self 11
+	-n 1 sh -c 'kill -SEGV $$'
 ends 1 "rank 0 on $host has ended without calling MPI_Init, and other ranks" \
 	-n 1 true : -n 1 "$PROG"
 ends 124 'has run for 1 s' -timeout 1 -n 2 sleep 20

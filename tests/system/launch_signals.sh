@@ -6,6 +6,7 @@ cd "$(dirname "$0")/../.." && . tests/lib.sh && . tests/system/launch.inc
 # start ARGUMENTS: in the background, as $pid, in a process group of its own.
 start()
 {
+	: >"$TMP/out"
 	set -m
 	timeout -k 1 30 "$MPIEXEC" "$@" </dev/null >"$TMP/out" 2>"$TMP/err" &
 	set +m
