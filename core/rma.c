@@ -21,12 +21,15 @@ void o2g_rma_push(struct o2g_core *c, struct o2g_req *req)
 		int ret;
 
 		req->msg_len += n;
+		/* Not WAIT: an answer from inside the call must not end it. */
+		req->state = O2G_ST_NEW;
 		ret = xmit(c, req->peer, &h, req, off, n);
 		if (ret > 0)
 			req->state = O2G_ST_XMIT;
 		if (ret)
 			return;
 	}
+	req->state = O2G_ST_WAIT;
 	if (req->got == req->msg_len)
 		finish(c, req, req->status);
 }
