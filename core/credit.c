@@ -55,7 +55,12 @@ enum o2g_proto_reason o2g_credit_rx(struct o2g_core *c, struct o2g_peer *p,
 	if (h->credit > (u32)~0 - *to)
 		return O2G_PROTO_BAD_CREDIT;
 	*to += h->credit;
-	if (likely(o2g_list_empty(&p->stalled)))
+	if (likely(o2g_list_empty(&p->stalled))) {
+		/* All were cancelled? The next stall is news to the peer. */
+		p->said_stall = false;
+		return O2G_PROTO_OK;
+	}
+	if (p->starting)
 		return O2G_PROTO_OK;
 	o2g_send_stalled(c, p);
 	if (p->down || o2g_list_empty(&p->stalled))

@@ -122,6 +122,7 @@ struct o2g_peer {
 	bool said_bye;	  /* it closed in order */
 	bool said_stall;  /* we told it that we are stalled */
 	bool is_stalled;  /* it told us */
+	bool starting;	  /* o2g_send_stalled is at work, further up the stack */
 	bool raw;	  /* a registered socket: eager only, no credit */
 	bool no_get;	  /* reading its memory was refused */
 	bool can_get;	  /* its channel can read its memory */
@@ -151,7 +152,8 @@ struct o2g_core_ops {
 	 * Send a packet, with body bytes [off, off+len) of req's segments. The
 	 * header is copied. 0: taken whole, the body may be reused. 1: the
 	 * channel holds on to req->tx and calls o2g_proto_sent(). Negative: the
-	 * peer is gone, o2g_proto_peer_down() has been or will be called.
+	 * peer is gone; o2g_proto_peer_down() will be called, but not from
+	 * inside this call.
 	 */
 	int (*xmit)(struct o2g_core *c, struct o2g_peer *p,
 		    const struct o2g_hdr *h, struct o2g_req *req, u64 off,

@@ -103,20 +103,28 @@ void o2g_proto_send(struct o2g_core *c, struct o2g_req *req)
 	o2g_credit_say_stalled(c, p);
 }
 
-/* Credit came: start what it is enough for, in order. */
+/*
+ * Credit came: start what it is enough for, in order. A packet to oneself may
+ * bring credit from inside start(), before its own message is looked at; that
+ * credit is left to the loop that is running already.
+ */
 void o2g_send_stalled(struct o2g_core *c, struct o2g_peer *p)
 {
-	while (!p->down && !o2g_list_empty(&p->stalled)) {
+	bool started = true;
+
+	p->starting = true;
+	while (started && !p->down && !o2g_list_empty(&p->stalled)) {
 		struct o2g_req *req = o2g_list_first(&p->stalled,
 						     struct o2g_req, link);
 
 		o2g_list_del(&req->link);
-		if (start(c, req))
-			continue;
-		o2g_list_add_tail(&req->link, p->stalled.next);
-		return;
+		started = start(c, req);
+		if (!started)
+			o2g_list_add_tail(&req->link, p->stalled.next);
 	}
-	p->said_stall = false;
+	p->starting = false;
+	if (o2g_list_empty(&p->stalled))
+		p->said_stall = false;
 }
 
 /*
