@@ -19,7 +19,8 @@ FUZZ_FLAGS   := -std=gnu11 -O1 -g $(WARN) -fno-strict-aliasing \
 
 define FUZZ_RULE
 $(BUILD)/tests/fuzz/$(1): tests/fuzz/$(1).c \
-        $$(call unit_line,tests/fuzz/$(1).c,sources) $$(FUZZ_HDR) $$(UNIT_HDR)
+        $$(call unit_line,tests/fuzz/$(1).c,sources) $$(FUZZ_HDR) \
+        $$(filter %.h,$$(UNIT_HDR))
 	@mkdir -p $$(@D)
 	$$(FUZZ_CC) $$(FUZZ_FLAGS) -Itests/fuzz $$(UNIT_INC) \
 	  -o $$@ $$(filter %.c,$$^)

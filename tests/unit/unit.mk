@@ -24,7 +24,7 @@ UNIT_INC   := -Itests/unit -Itests/mock $(INC)
 UNIT_DEFAULT := $(wildcard core/*.c base/*.c channel/body.c)
 UNIT_HDR   := $(wildcard include/*.h core/*.h base/*.h base/*.def engine/*.h \
                 channel/*.h channel/*/*.h launch/*/*.h tests/unit/*.h \
-                tests/mock/*.h)
+                tests/mock/*.h tests/fuzz/*.h tests/fuzz/*.c)
 UNIT_TIMEOUT ?= 60
 
 # What a test's "sources:" or "libs:" line says.
@@ -36,7 +36,8 @@ define UNIT_RULE
 $(BUILD)/tests/unit/$(1): tests/unit/$(1).c \
         $$(call unit_sources,tests/unit/$(1).c) $$(UNIT_HDR)
 	@mkdir -p $$(@D)
-	$$(CC) $$(UNIT_FLAGS) $$(UNIT_INC) -o $$@ $$(filter %.c,$$^) \
+	$$(CC) $$(UNIT_FLAGS) $$(UNIT_INC) -o $$@ \
+	  $$(filter-out tests/fuzz/%,$$(filter %.c,$$^)) \
 	  $$(call unit_line,tests/unit/$(1).c,libs) -lcmocka
 endef
 $(foreach t,$(notdir $(basename $(UNIT_SRC))),$(eval $(call UNIT_RULE,$(t))))
