@@ -140,6 +140,8 @@ int tcp_conn_open(struct tcp_conn *k, int fd)
 	}
 	chan_timer_del(k->chan->chan.ep, &k->timer);
 	k->state = TCP_OPEN;
+	tcp_sock_describe(fd, k->ends, sizeof(k->ends));
+	tcp_alive_start(k->chan);
 	tcp_conn_hot(k);
 	tcp_push(k);
 	return 0;
@@ -169,17 +171,15 @@ int tcp_conn_ready(struct chan_watch *w, u32 events)
 void tcp_conn_lost(struct tcp_conn *k, int err, const char *fmt, ...)
 {
 	struct chan_peer *p = k->peer;
-	char why[700], ends[160] = "";
+	char why[700];
 	va_list ap;
 	int n;
 
-	if (k->watch.fd >= 0)
-		tcp_sock_describe(k->watch.fd, ends, sizeof(ends));
 	va_start(ap, fmt);
 	n = vsnprintf(why, sizeof(why), fmt, ap);
 	va_end(ap);
-	if (ends[0] && n < (int)sizeof(why))
-		snprintf(why + n, sizeof(why) - n, " (%s)", ends);
+	if (k->ends[0] && n < (int)sizeof(why))
+		snprintf(why + n, sizeof(why) - n, " (%s)", k->ends);
 	k->state = TCP_DEAD;
 	/* The engine disconnects only what it knows. */
 	if (!is_bound(k))
@@ -295,9 +295,8 @@ void tcp_describe(struct chan *c, struct chan_peer *p, char *buf, size_t size)
 {
 	struct tcp_conn *k = p->link;
 
-	if (k && k->watch.fd >= 0)
-		tcp_sock_describe(k->watch.fd, buf, size);
-	else
-		snprintf(buf, size, "%s",
-			 k && k->dial ? "connecting" : "not connected");
+	snprintf(buf, size, "%s",
+		 k && k->ends[0] ? k->ends :
+		 k && k->dial	 ? "connecting" :
+				   "not connected");
 }

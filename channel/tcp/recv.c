@@ -23,7 +23,8 @@
 
 #include "log.h"
 
-#define DIRECT_MIN 2048 /* smaller rests of a body are cheaper to copy */
+#define DIRECT_MIN 2048	/* smaller rests of a body are cheaper to copy */
+#define LARGE (24 << 10) /* a body worth one more call to copy it only once */
 
 /* --- packets --- */
 
@@ -108,9 +109,7 @@ static ssize_t vec_recv(int fd, struct in_vec *in)
 
 static void learn(struct tcp_conn *k, u64 staged)
 {
-	const struct o2g_stream *s = &k->stream;
-
-	if (s->in_body && s->body_left > TCP_STAGE_MAX)
+	if (k->rx.hdr.length >= LARGE && o2g_wire_body(&k->rx.hdr))
 		k->stage = TCP_STAGE_MIN;
 	else if (staged == k->stage && k->stage < TCP_STAGE_MAX)
 		k->stage *= 2;

@@ -66,6 +66,7 @@ static int tcp_open(struct chan_ep *ep, struct chan **chan, char *why,
 	o2g_list_init(&c->lingering);
 	o2g_list_init(&c->flush_timer.link);
 	o2g_list_init(&c->linger_timer.link);
+	o2g_list_init(&c->alive_timer.link);
 	c->flush_timer.fn = tcp_flush_timer;
 	c->flush_us = TCP_FLUSH_US;
 	host_name(c->host, sizeof(c->host));
@@ -89,6 +90,7 @@ static void tcp_close(struct chan *chan)
 	while (!o2g_list_empty(&c->conns))
 		tcp_conn_destroy(o2g_list_first(&c->conns, struct tcp_conn,
 						all));
+	tcp_alive_stop(c);
 	tcp_linger_finish(c);
 	chan_timer_del(chan->ep, &c->flush_timer);
 	free(c);

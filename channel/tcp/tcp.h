@@ -56,6 +56,7 @@ struct tcp_conn {
 	int tx_err;	/* sending failed; the timer reports it */
 	struct chan_timer timer; /* dialling, or reporting tx_err */
 	struct tcp_dial *dial;	 /* while dialling */
+	char ends[112];		 /* "here -> there"; a dead socket forgets */
 
 	/* receive */
 	struct o2g_stream stream;
@@ -121,6 +122,8 @@ struct tcp_chan {
 	bool in_recv; /* the staging area is in use */
 	u64 turn;     /* counts poll and flush: they end a burst */
 
+	struct chan_timer alive_timer; /* looks for silent hosts ... */
+	bool alive_set;		       /* ... while there are connections */
 	struct o2g_list lingering;
 	struct chan_timer linger_timer;
 
@@ -176,6 +179,10 @@ int tcp_connect(struct chan *c, struct chan_peer *p, const char *card);
 void tcp_disconnect(struct chan *c, struct chan_peer *p, bool orderly);
 int tcp_adopt(struct chan *c, struct chan_peer *p, int fd);
 void tcp_describe(struct chan *c, struct chan_peer *p, char *buf, size_t size);
+
+/* alive.c */
+void tcp_alive_start(struct tcp_chan *c);
+void tcp_alive_stop(struct tcp_chan *c);
 
 /* card.c */
 struct tcp_card {
