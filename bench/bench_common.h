@@ -31,6 +31,7 @@ struct bench {
 	bool json;
 	bool titled; /* the column titles have been printed */
 	bool pin; /* rank N's main thread stays on core N modulo cores */
+	bool best; /* the best repetition counts: for a busy machine */
 	int reps;
 	double rep_time; /* seconds one repetition should take */
 	int n_sizes;
