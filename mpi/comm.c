@@ -392,8 +392,10 @@ int PMPI_Comm_get_info(MPI_Comm comm, MPI_Info *info_used)
 	if (!info_used)
 		return mpii_bad_null(c, "MPI_Comm_get_info", "info_used");
 	copy = mpii_info_copy(c->info);
-	if (!copy)
+	if (!copy || !mpii_comm_describe(c, copy)) {
+		mpii_info_destroy(copy);
 		return mpii_no_mem(c, "MPI_Comm_get_info");
+	}
 	*info_used = (MPI_Info)copy;
 	return MPI_SUCCESS;
 }

@@ -32,6 +32,9 @@ int mpii_set_bcast(const struct mpii_set *s, void *buf, int bytes);
 int mpii_swap(struct mpii_comm *c, int rank, uint32_t context, int tag,
 	      const void *out, int out_len, void **in, int *in_len);
 
+/* comm_info.c. False: out of memory. */
+bool mpii_comm_describe(const struct mpii_comm *c, struct mpii_info *info);
+
 /* context.c */
 void mpii_context_start(void);
 /* From now on threads of ours may agree on contexts at the same time. */

@@ -101,6 +101,11 @@ struct mpii_info *mpii_info_copy(const struct mpii_info *from)
 	return i;
 }
 
+bool mpii_info_add(struct mpii_info *i, const char *key, const char *value)
+{
+	return set(i, key, value);
+}
+
 const char *mpii_info_value(const struct mpii_info *i, const char *key)
 {
 	int k = i ? find(i, key) : -1;
