@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/*
+ * Wrong arguments to collectives and datatype calls: the right class, words that
+ * name the argument, and a communicator that still works afterwards.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mpi.h"
+
+static int rank, size;
+
+static void expect(int line, int code, int class, const char *word)
+{
+	char text[MPI_MAX_ERROR_STRING] = "";
+	int got = -1, len;
+
+	MPI_Error_class(code, &got);
+	MPI_Error_string(code, text, &len);
+	if (got == class && strstr(text, word))
+		return;
+	fprintf(stderr, "coll_errors:%d: rank %d: class %d, not %d: %s\n", line,
+		rank, got, class, text);
+	MPI_Abort(MPI_COMM_WORLD, 1);
+}
+#define EXPECT(call, class, word) expect(__LINE__, call, class, word)
+
+int main(int argc, char **argv)
+{
+	MPI_Comm world = MPI_COMM_WORLD;
+	int a[4] = { 1 }, b[4], *counts, *zeros, sum;
+	MPI_Datatype t;
+
+	MPI_Init(&argc, &argv);
+	MPI_Comm_set_errhandler(world, MPI_ERRORS_RETURN);
+	MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+	MPI_Comm_rank(world, &rank);
+	MPI_Comm_size(world, &size);
+	counts = calloc(size, sizeof(int));
+	zeros = calloc(size, sizeof(int));
+	counts[0] = -3;
+
+	EXPECT(MPI_Barrier(MPI_COMM_NULL), MPI_ERR_COMM, "comm");
+	EXPECT(MPI_Bcast(a, -1, MPI_INT, 0, world), MPI_ERR_COUNT, "-1");
+	EXPECT(MPI_Bcast(a, 1, MPI_INT, size, world), MPI_ERR_ROOT, "root");
+	EXPECT(MPI_Bcast(a, 1, MPI_DATATYPE_NULL, 0, world), MPI_ERR_TYPE, "");
+	EXPECT(MPI_Bcast(NULL, 1, MPI_INT, 0, world), MPI_ERR_BUFFER,
+	       "buffer");
+	EXPECT(MPI_Allreduce(a, a, 1, MPI_INT, MPI_SUM, world), MPI_ERR_BUFFER,
+	       "MPI_IN_PLACE");
+	EXPECT(MPI_Allreduce(a, b, 1, MPI_FLOAT, MPI_BOR, world), MPI_ERR_OP,
+	       "MPI_BOR is not defined on MPI_FLOAT");
+	EXPECT(MPI_Allreduce(a, b, 1, MPI_INT, MPI_OP_NULL, world), MPI_ERR_OP,
+	       "op");
+	EXPECT(MPI_Reduce(a, b, 1, MPI_INT, MPI_SUM, -7, world), MPI_ERR_ROOT,
+	       "-7");
+	EXPECT(MPI_Alltoallv(a, zeros, zeros, MPI_INT, b, counts, zeros,
+			     MPI_INT, world), MPI_ERR_COUNT, "-3");
+	EXPECT(MPI_Allgatherv(a, 0, MPI_INT, b, NULL, zeros, MPI_INT, world),
+	       MPI_ERR_ARG, "recvcounts");
+	EXPECT(MPI_Type_contiguous(-2, MPI_INT, &t), MPI_ERR_COUNT, "-2");
+	EXPECT(MPI_Type_vector(1, 1, 1, MPI_DATATYPE_NULL, &t), MPI_ERR_TYPE,
+	       "oldtype");
+	t = MPI_DOUBLE;
+	EXPECT(MPI_Type_free(&t), MPI_ERR_TYPE, "MPI_DOUBLE");
+	MPI_Type_contiguous(2, MPI_INT, &t);
+	EXPECT(MPI_Bcast(a, 1, t, 0, world), MPI_ERR_TYPE, "MPI_Type_commit");
+	MPI_Type_commit(&t);
+	EXPECT(MPI_Allreduce(a, b, 1, t, MPI_SUM, world), MPI_ERR_OP,
+	       "derived");
+	MPI_Type_free(&t);
+
+	/* nothing of the above has touched the communicator */
+	if (MPI_Allreduce(a, &sum, 1, MPI_INT, MPI_SUM, world) || sum != size) {
+		fprintf(stderr, "coll_errors: rank %d: sum %d\n", rank, sum);
+		MPI_Abort(world, 1);
+	}
+	free(counts);
+	free(zeros);
+	MPI_Finalize();
+	return 0;
+}
