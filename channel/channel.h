@@ -76,6 +76,14 @@ struct chan_ops {
 		    u64 len);
 
 	/*
+	 * The same for a message in one piece, now or not at all: 0, or
+	 * -EAGAIN with nothing done. Only for bodies below the core's
+	 * inject_max, which connect() sets; NULL where it is 0.
+	 */
+	int (*inject)(struct chan *c, struct chan_peer *p,
+		      const struct o2g_hdr *h, const void *buf, u64 len);
+
+	/*
 	 * Take what has arrived and push what is queued, at the places where
 	 * something is likely: cheap when there is nothing. Full rounds go
 	 * through the watch callbacks. Returns the number of packets handled.

@@ -127,6 +127,7 @@ struct o2g_peer {
 	bool no_get;	  /* reading its memory was refused */
 	bool can_get;	  /* its channel can read its memory */
 	u64 eager_max;	  /* largest eager body, from the channel */
+	u64 inject_max;	  /* below this the channel may take it without a request */
 	u64 get_min;	  /* shorter messages are not offered for reading */
 	/* credit, as sender and as receiver */
 	u32 credit;	  /* what we may still charge it */
@@ -158,6 +159,10 @@ struct o2g_core_ops {
 	int (*xmit)(struct o2g_core *c, struct o2g_peer *p,
 		    const struct o2g_hdr *h, struct o2g_req *req, u64 off,
 		    u64 len);
+	/* As xmit for an EAGER packet, now or not at all: 0 or -EAGAIN. May be
+	 * NULL. */
+	int (*inject)(struct o2g_core *c, struct o2g_peer *p,
+		      const struct o2g_hdr *h, const void *buf, u64 len);
 	/* The request is complete; the core does not touch it again. */
 	void (*complete)(struct o2g_core *c, struct o2g_req *req);
 	/* The live request with this id, or NULL: ids come from the network. */
@@ -232,6 +237,12 @@ void o2g_peer_init(struct o2g_core *c, struct o2g_peer *p, u32 rank);
 
 /* --- local calls; each request ends in ops->complete, maybe before return --- */
 
+/*
+ * The quick way for a small message: 0 when it is gone, no request involved.
+ * -EAGAIN: nothing was done, it takes a request.
+ */
+int o2g_proto_inject(struct o2g_core *c, struct o2g_peer *p, u64 tag,
+		     const void *buf, u64 len);
 /* peer, tag, len, segs, id and flags are set. */
 void o2g_proto_send(struct o2g_core *c, struct o2g_req *req);
 /* match.{src,tag,ignore}, len, segs, id are set; peer too, unless any source. */

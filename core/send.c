@@ -103,6 +103,26 @@ void o2g_proto_send(struct o2g_core *c, struct o2g_req *req)
 	o2g_credit_say_stalled(c, p);
 }
 
+int o2g_proto_inject(struct o2g_core *c, struct o2g_peer *p, u64 tag,
+		     const void *buf, u64 len)
+{
+	struct o2g_hdr h = { .type = O2G_PKT_EAGER, .tag = tag, .length = len,
+			     .src = c->rank, .dst = p->rank,
+			     .credit = p->owed };
+
+	if (unlikely(len >= p->inject_max || p->down ||
+		     !o2g_list_empty(&p->stalled) ||
+		     p->credit < len + O2G_COST + O2G_CREDIT_RESERVE))
+		return -EAGAIN;
+	if (unlikely(c->ops->inject(c, p, &h, buf, len)))
+		return -EAGAIN;
+	p->owed = 0;
+	p->credit -= (u32)(len + O2G_COST);
+	c->stats.eager_sent++;
+	count_sent(p, len);
+	return 0;
+}
+
 /*
  * Credit came: start what it is enough for, in order. A packet to oneself may
  * bring credit from inside start(), before its own message is looked at; that

@@ -72,6 +72,14 @@ static int xmit(struct o2g_core *c, struct o2g_peer *p,
 	return cp->chan->ops->send(cp->chan, cp, h, req, off, len);
 }
 
+static int inject(struct o2g_core *c, struct o2g_peer *p,
+		  const struct o2g_hdr *h, const void *buf, u64 len)
+{
+	struct chan_peer *cp = container_of(p, struct chan_peer, core);
+
+	return cp->chan->ops->inject(cp->chan, cp, h, buf, len);
+}
+
 static struct o2g_req *find(struct o2g_core *c, u64 id)
 {
 	struct user_ep *ep = user_of_core(c);
@@ -180,6 +188,7 @@ static void bye(struct o2g_core *c, struct o2g_peer *p)
 
 const struct o2g_core_ops user_core_ops = {
 	.xmit = xmit,
+	.inject = inject,
 	.complete = complete,
 	.find = find,
 	.unexp_alloc = unexp_alloc,

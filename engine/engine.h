@@ -16,6 +16,8 @@ struct eng_ops {
 	int (*isend)(struct o2g_ep *ep, int peer, u64 tag,
 		     const struct o2g_seg *segs, unsigned nsegs, unsigned flags,
 		     struct o2g_req **req);
+	int (*inject)(struct o2g_ep *ep, int peer, u64 tag, const void *buf,
+		      size_t len);
 	int (*send)(struct o2g_ep *ep, int peer, u64 tag, const void *buf,
 		    size_t len, unsigned flags);
 	int (*irecv)(struct o2g_ep *ep, int source, u64 tag, u64 ignore,
@@ -36,6 +38,8 @@ struct eng_ops {
 			    struct o2g_status *status);
 	void (*detach)(struct o2g_req *req);
 	int (*wait)(struct o2g_req *req, struct o2g_status *status);
+	int (*wait_all)(struct o2g_ep *ep, struct o2g_req *const *reqs,
+			size_t n, struct o2g_status *statuses);
 	int (*wait_until)(struct o2g_ep *ep, int (*cond)(void *), void *arg,
 			  int64_t timeout_us);
 	void (*on_done)(struct o2g_req *req, void (*fn)(void *), void *arg);

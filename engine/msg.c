@@ -77,28 +77,69 @@ int user_isend(struct o2g_ep *o, int peer, u64 tag, const struct o2g_seg *segs,
 	return 0;
 }
 
+/* The peer, if it is connected and a message can go to it at once. */
+static inline struct user_peer *ready_peer(struct user_ep *ep, int rank)
+{
+	struct user_peer *p;
+
+	if (unlikely((unsigned)rank >= (unsigned)ep->eng.size))
+		return NULL;
+	p = ep->peers[rank];
+	return likely(p && p->cp.core.inject_max) ? p : NULL;
+}
+
+int user_inject(struct o2g_ep *o, int rank, u64 tag, const void *buf,
+		size_t len)
+{
+	struct user_ep *ep = user_of(o);
+	struct user_peer *p;
+	int ret = -EAGAIN;
+
+	user_lock(ep);
+	p = ready_peer(ep, rank);
+	if (likely(p))
+		ret = o2g_proto_inject(&ep->core, &p->cp.core, tag, buf, len);
+	user_unlock(ep);
+	return ret;
+}
+
 static int is_done(void *req)
 {
 	return user_is_done(req);
 }
 
-int user_send(struct o2g_ep *o, int peer, u64 tag, const void *buf, size_t len,
-	      unsigned flags)
+static int send_with_request(struct user_ep *ep, int rank, u64 tag,
+			     const void *buf, size_t len, unsigned flags)
 {
-	struct user_ep *ep = user_of(o);
 	struct o2g_seg seg = { (void *)buf, len };
 	struct user_req *r;
 	int err = 0;
 
+	r = start_send(ep, rank, tag, &seg, 1, flags, &err);
+	if (unlikely(!r))
+		return err;
+	if (unlikely(!user_is_done(&r->core)))
+		user_wait_locked(ep, is_done, &r->core, -1);
+	err = r->core.status;
+	user_req_free(ep, r);
+	return err;
+}
+
+int user_send(struct o2g_ep *o, int rank, u64 tag, const void *buf, size_t len,
+	      unsigned flags)
+{
+	struct user_ep *ep = user_of(o);
+	struct user_peer *p;
+	int err;
+
 	user_lock(ep);
 	ep->calls++;
-	r = start_send(ep, peer, tag, &seg, 1, flags, &err);
-	if (likely(r)) {
-		if (unlikely(!user_is_done(&r->core)))
-			user_wait_locked(ep, is_done, &r->core, -1);
-		err = r->core.status;
-		user_req_free(ep, r);
-	}
+	p = flags ? NULL : ready_peer(ep, rank);
+	if (unlikely(!p || o2g_proto_inject(&ep->core, &p->cp.core, tag, buf,
+					    len)))
+		err = send_with_request(ep, rank, tag, buf, len, flags);
+	else
+		err = 0;
 	user_unlock(ep);
 	return err;
 }

@@ -61,6 +61,12 @@ int o2g_isend(struct o2g_ep *ep, int peer, uint64_t tag,
 	return ops(ep)->isend(ep, peer, tag, segs, nsegs, flags, req);
 }
 
+int o2g_inject(struct o2g_ep *ep, int peer, uint64_t tag, const void *buf,
+	       size_t len)
+{
+	return ops(ep)->inject(ep, peer, tag, buf, len);
+}
+
 int o2g_send(struct o2g_ep *ep, int peer, uint64_t tag, const void *buf,
 	     size_t len, unsigned flags)
 {
@@ -137,6 +143,12 @@ void o2g_detach(struct o2g_req *req)
 int o2g_wait(struct o2g_req *req, struct o2g_status *status)
 {
 	return part_ops(req)->wait(req, status);
+}
+
+int o2g_wait_all(struct o2g_ep *ep, struct o2g_req *const *reqs, size_t n,
+		 struct o2g_status *statuses)
+{
+	return ops(ep)->wait_all(ep, reqs, n, statuses);
 }
 
 struct any {

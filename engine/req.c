@@ -177,6 +177,45 @@ int user_wait(struct o2g_req *req, struct o2g_status *status)
 	return error;
 }
 
+struct all {
+	struct o2g_req *const *reqs;
+	size_t n, first; /* those before are done */
+};
+
+static int all_done(void *arg)
+{
+	struct all *a = arg;
+
+	for (; a->first < a->n; a->first++)
+		if (a->reqs[a->first] && !user_is_done(a->reqs[a->first]))
+			return 0;
+	return 1;
+}
+
+int user_wait_all(struct o2g_ep *o, struct o2g_req *const *reqs, size_t n,
+		  struct o2g_status *statuses)
+{
+	struct user_ep *ep = user_of(o);
+	struct all a = { reqs, n, 0 };
+	int error = 0;
+
+	user_lock(ep);
+	if (!all_done(&a))
+		user_wait_locked(ep, all_done, &a, -1);
+	for (size_t i = 0; i < n; i++) {
+		int err;
+
+		if (!reqs[i])
+			continue;
+		err = collect(ep, user_req_of(reqs[i]),
+			      statuses ? &statuses[i] : NULL);
+		if (unlikely(err) && !error)
+			error = err;
+	}
+	user_unlock(ep);
+	return error;
+}
+
 void user_detach(struct o2g_req *req)
 {
 	struct user_ep *ep = user_ep_of_req(req);

@@ -88,6 +88,7 @@ struct user_ep {
 	bool rearm;	      /* a sleeper's wake-up call was used up */
 	unsigned spin_us;     /* adapted */
 	unsigned spin_max_us;
+	unsigned short_sleeps, spin_patience;
 	bool oversubscribed;
 
 	/* the progress thread */
@@ -230,6 +231,8 @@ void user_async_disarm(struct user_ep *ep);
 /* msg.c, mem.c, info.c: the calls */
 int user_isend(struct o2g_ep *ep, int peer, u64 tag, const struct o2g_seg *segs,
 	       unsigned nsegs, unsigned flags, struct o2g_req **req);
+int user_inject(struct o2g_ep *ep, int peer, u64 tag, const void *buf,
+		size_t len);
 int user_send(struct o2g_ep *ep, int peer, u64 tag, const void *buf, size_t len,
 	      unsigned flags);
 int user_irecv(struct o2g_ep *ep, int source, u64 tag, u64 ignore,
@@ -247,6 +250,8 @@ int user_is_done(const struct o2g_req *req);
 void user_peek_status(const struct o2g_req *req, struct o2g_status *status);
 void user_detach(struct o2g_req *req);
 int user_wait(struct o2g_req *req, struct o2g_status *status);
+int user_wait_all(struct o2g_ep *ep, struct o2g_req *const *reqs, size_t n,
+		  struct o2g_status *statuses);
 int user_wait_until(struct o2g_ep *ep, int (*cond)(void *), void *arg,
 		    int64_t timeout_us);
 void user_on_done(struct o2g_req *req, void (*fn)(void *), void *arg);

@@ -2,10 +2,12 @@
 /*
  * Waiting: spin for a moment, then sleep.
  *
- * How long to spin is adapted: it shrinks when spinning did not help (the sleep
- * that followed was long) and grows when it would have. With more ranks than
- * cores a spinning rank keeps the one it waits for from running, so there it
- * offers the core instead, a few times, and then sleeps.
+ * How long to spin is adapted. Each time it did not help it is halved. When the
+ * sleep that followed was short, a longer spin might have done; but it might as
+ * well have kept the peer from running, if the two share a core. So the full
+ * time is tried again after such a sleep, and after ever more of them when that
+ * did not help either. With more ranks than cores a rank offers its core a few
+ * times instead, and then sleeps.
  *
  * Of several threads that wait on one endpoint one sleeps on its descriptors
  * and the others on `events`; when the first is done, another takes its place.
@@ -18,7 +20,7 @@
 #include "user.h"
 
 #define SPIN_MAX_US 50
-#define SPIN_MIN_US 2
+#define PATIENCE_MAX 256 /* short sleeps before another full spin */
 #define CLOCK_EVERY 32 /* polls between looks at the clock */
 #define FDS_EVERY_NS 5000
 #define YIELDS 4
@@ -32,6 +34,7 @@ void user_wait_init(struct user_ep *ep)
 	ep->spin_max_us = asked >= 0 ? (unsigned)asked :
 			  ep->oversubscribed ? 0 : SPIN_MAX_US;
 	ep->spin_us = ep->spin_max_us;
+	ep->spin_patience = 1;
 }
 
 /* Let a thread that wants the lock have it. */
@@ -134,12 +137,14 @@ static void sleep_once(struct user_ep *ep, int timeout_ms)
 	start = o2g_now_us();
 	user_poll_fds(ep, timeout_ms);
 	user_disarm(ep);
-	if (o2g_now_us() - start < SPIN_MAX_US)
-		ep->spin_us = ep->spin_us * 2 + SPIN_MIN_US;
-	else
-		ep->spin_us /= 2;
-	if (ep->spin_us > ep->spin_max_us)
-		ep->spin_us = ep->spin_max_us;
+	ep->spin_us /= 2;
+	if (o2g_now_us() - start > SPIN_MAX_US ||
+	    ++ep->short_sleeps < ep->spin_patience)
+		return;
+	ep->short_sleeps = 0;
+	if (ep->spin_patience < PATIENCE_MAX)
+		ep->spin_patience *= 2;
+	ep->spin_us = ep->spin_max_us;
 }
 
 /* Milliseconds to sleep, -1 for ever, 0 when the time is up. */
@@ -171,9 +176,13 @@ int user_wait_locked(struct user_ep *ep, int (*cond)(void *), void *arg,
 	while (!holds(ep, cond, arg)) {
 		int timeout;
 
-		if (ep->oversubscribed ? offer_core(ep, cond, arg) :
-					 spin(ep, cond, arg))
+		if (ep->oversubscribed) {
+			if (offer_core(ep, cond, arg))
+				break;
+		} else if (spin(ep, cond, arg)) {
+			ep->spin_patience = 1;
 			break;
+		}
 		timeout = time_left(deadline);
 		if (timeout == 0) {
 			ret = -ETIMEDOUT;

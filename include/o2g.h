@@ -81,6 +81,10 @@ enum o2g_flags {
 int o2g_isend(struct o2g_ep *ep, int peer, uint64_t tag,
 	      const struct o2g_seg *segs, unsigned nsegs, unsigned flags,
 	      struct o2g_req **req);
+/* A small message that can leave at once does, without a request: 0. -EAGAIN:
+ * nothing was done, use o2g_isend or o2g_send. */
+int o2g_inject(struct o2g_ep *ep, int peer, uint64_t tag, const void *buf,
+	       size_t len);
 /* As o2g_isend, but returns when the buffer may be reused. */
 int o2g_send(struct o2g_ep *ep, int peer, uint64_t tag, const void *buf,
 	     size_t len, unsigned flags);
@@ -115,6 +119,10 @@ void o2g_peek_status(const struct o2g_req *req, struct o2g_status *status);
 /* The request will be freed when it completes; nobody asks for it any more. */
 void o2g_detach(struct o2g_req *req);
 int o2g_wait(struct o2g_req *req, struct o2g_status *status);
+/* Waits for all and frees them; NULL entries are skipped. The first error;
+ * statuses may be NULL, else it has n. */
+int o2g_wait_all(struct o2g_ep *ep, struct o2g_req *const *reqs, size_t n,
+		 struct o2g_status *statuses);
 /* NULL entries are skipped. -ENOENT when all are NULL. */
 int o2g_wait_any(struct o2g_ep *ep, struct o2g_req *const *reqs, size_t n,
 		 size_t *index, struct o2g_status *status);

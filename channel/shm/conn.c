@@ -136,6 +136,7 @@ static void bind(struct shm_link *l)
 	if (!p->host[0])
 		gethostname(p->host, sizeof(p->host) - 1);
 	p->core.eager_max = o2g_settings()->shm_eager;
+	p->core.inject_max = p->core.eager_max + 1;
 	l->can_get = l->theirs && shm_can_get(l->shm, l);
 	p->core.can_get = l->can_get;
 	p->core.get_min = o2g_settings()->shm_get_min;

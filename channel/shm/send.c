@@ -275,3 +275,31 @@ int shm_send(struct chan *c, struct chan_peer *p, const struct o2g_hdr *h,
 	publish(l, cell, h->type, h->flags, brief ? SHM_BRIEF : SHM_FULL);
 	return 0;
 }
+
+/* A whole message in one cell, or one cell and its data. */
+int shm_inject(struct chan *c, struct chan_peer *p, const struct o2g_hdr *h,
+	       const void *buf, u64 len)
+{
+	struct shm_link *l = p->link;
+	struct shm_cell *cell;
+	bool in_cell = len <= sizeof(cell->brief.body);
+
+	if (unlikely(!l->tx.ring || !o2g_list_empty(&l->queue) ||
+		     len > shm_piece(&l->tx)) ||
+	    !shm_get_room(&l->tx, in_cell ? 0 : shm_round(len)))
+		return -EAGAIN;
+	cell = shm_cell(&l->tx);
+	cell->credit = h->credit;
+	cell->bytes = len;
+	cell->brief.tag = h->tag;
+	if (likely(in_cell)) {
+		shm_copy_short(cell->brief.body, buf, len);
+	} else {
+		struct o2g_seg seg = { (void *)buf, len };
+		struct o2g_sink from = { &seg, 1, 0, len };
+
+		data_write(&l->tx, &from, len);
+	}
+	publish(l, cell, O2G_PKT_EAGER, 0, SHM_BRIEF);
+	return 0;
+}

@@ -167,6 +167,7 @@ const struct chan_ops shm_chan_ops = {
 	.connect = shm_connect,
 	.disconnect = shm_disconnect,
 	.send = shm_send,
+	.inject = shm_inject,
 	.poll = shm_poll,
 	.flush = shm_flush,
 	.arm = shm_arm,

@@ -131,6 +131,8 @@ int shm_pidfd(u32 pid);
 void shm_ended(struct shm_link *l);
 
 /* send.c */
+int shm_inject(struct chan *c, struct chan_peer *p, const struct o2g_hdr *h,
+	       const void *buf, u64 len);
 int shm_send(struct chan *c, struct chan_peer *p, const struct o2g_hdr *h,
 	     struct o2g_req *req, u64 off, u64 len);
 /* Push a link's queue as far as it goes. */
