@@ -166,9 +166,8 @@ static void on_end(struct chan *c)
 	else
 		verdict_fail(
 			CAUSE_OTHER, -1, EXIT_TROUBLE,
-			xprintf("cannot start on host %s: the agent \"%s\" %s; check that `%s %s true` works without a question, and that o2g-proxy is there (-proxy PATH)",
-				n->name, remote_agent(), fate, remote_agent(),
-				n->name));
+			xprintf("cannot start on host %s: the agent %s; check that `%s %s true` works without a question, and that o2g-proxy is there (-proxy PATH)",
+				n->name, fate, remote_agent(), n->name));
 	job_check_done();
 }
 

@@ -18,8 +18,11 @@
 #include "job.h"
 #include "util.h"
 
-/* No terminal is left to it, so asking for a password would only hang. */
-#define DEFAULT_AGENT "ssh -x -o BatchMode=yes -o ConnectTimeout=10"
+/* No terminal is left to it, so asking for a password would only hang. A host
+ * that has gone is noticed within a minute. */
+#define DEFAULT_AGENT                                                          \
+	"ssh -x -o BatchMode=yes -o ConnectTimeout=10 "                        \
+	"-o ServerAliveInterval=15"
 
 const char *remote_agent(void)
 {

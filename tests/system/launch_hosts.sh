@@ -167,10 +167,10 @@ expect "$TMP/err" 'cannot start /no/such/program on [ab]: No such file'
 # Hosts that are not there, agents that are not there.
 run -agent "$TMP/agent" -hosts a,nowhere -n 2 sleep 20
 expect_rc 1
-expect "$TMP/err" 'cannot start on host nowhere: the agent .* ended with code 255'
+expect "$TMP/err" 'cannot start on host nowhere: the agent ended with code 255'
 run -agent /no/such/agent -hosts a -n 1 true
 expect_rc 1
-expect "$TMP/err" 'cannot start on host a: the agent "/no/such/agent" ended with code 127'
+expect "$TMP/err" 'cannot start on host a: the agent ended with code 127; check that `/no/such/agent a true`'
 run -agent "$TMP/agent-deaf" -timeout 1 -hosts a -n 1 true
 expect_rc 124
 
