@@ -335,19 +335,11 @@ static int parse_options(struct state *s, int argc, char **argv, int i)
 
 static void check(const struct options *opt)
 {
-	int total = 0;
-
 	for (int i = 0; i < opt->napps; i++)
 		if (!opt->apps[i].argv.n)
 			fail(EXIT_USAGE,
-			     "no program to run is given%s; e.g. mpiexec -n 4 "
-			     "./program",
+			     "no program to run is given%s; e.g. mpiexec -n 4 ./program",
 			     opt->napps > 1 ? " between the colons" : "");
-	for (int i = 0; i < opt->napps; i++)
-		total += opt->apps[i].n ? opt->apps[i].n : 1;
-	if (opt->stdin_rank >= total && opt->apps[opt->napps - 1].n)
-		fail(EXIT_USAGE, "-stdin %d, but there are only %d ranks",
-		     opt->stdin_rank, total);
 }
 
 void args_parse(int argc, char **argv, struct options *opt)

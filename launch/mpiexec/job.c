@@ -7,6 +7,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "reap.h"
 #include "util.h"
 
 #define GREETING_MS 60000
@@ -153,7 +154,7 @@ static void on_end(struct chan *c)
 	if (n->done)
 		return;
 	fate = remote_fate(n);
-	n->done = true;
+	n->done = n->lost = true;
 	if (c->greeted)
 		verdict_fail(CAUSE_OTHER, -1, EXIT_TROUBLE,
 			     xprintf("lost host %s (%s); the job is ended",
@@ -225,6 +226,15 @@ static void start_nodes(void)
 	}
 }
 
+/* A proxy of this host that was killed could not end what ranks had started:
+ * that is ours now. */
+static void sweep(void)
+{
+	for (int i = 0; i < job.nnodes; i++)
+		if (job.nodes[i].here && job.nodes[i].lost)
+			reap_all(500);
+}
+
 int job_run(struct options *opt)
 {
 	job.opt = opt;
@@ -238,6 +248,7 @@ int job_run(struct options *opt)
 	job.running = job.place.size;
 	verdict_init();
 	signals_init();
+	reap_adopt();
 	start_nodes();
 	io_init();
 	start_timers();
@@ -245,5 +256,6 @@ int job_run(struct options *opt)
 	verdict_finish();
 	io_finish();
 	remote_finish();
+	sweep();
 	return job.code;
 }

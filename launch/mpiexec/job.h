@@ -18,7 +18,8 @@ struct node {
 	pid_t pid;  /* of the proxy or the agent; 0: gone */
 	int status; /* of that, once gone */
 	struct chan chan;
-	bool done; /* its ranks are gone */
+	bool done; /* its ranks are gone, */
+	bool lost; /* or we do not know */
 	bool in_fence;
 	size_t unwritten; /* output we have not told it is written */
 };

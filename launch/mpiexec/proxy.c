@@ -14,13 +14,13 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "bind.h"
+#include "reap.h"
 #include "util.h"
 
 struct proxy proxy;
@@ -86,6 +86,7 @@ static void reap_ranks(void)
 
 static void die(void)
 {
+	signal_ranks(SIGKILL);
 	reap_all(2000);
 	_exit(EXIT_TROUBLE);
 }
@@ -251,7 +252,7 @@ int proxy_main(void)
 {
 	raise_limit();
 	setsid(); /* fails harmlessly if we lead a session already */
-	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	reap_adopt();
 	catch_signals();
 	open_control();
 	loop_run(&proxy.stop);

@@ -69,10 +69,4 @@ void pmi_server_start(struct rank *r, int fd);
 void pmi_server_drain(struct rank *r);
 void pmi_server_fence(struct reader *data);
 
-/* --- reap.c --- */
-
-/* Every descendant gets SIGKILL and is waited for, also one that has left its
- * process group or session; at most for about @ms. */
-void reap_all(unsigned ms);
-
 #endif

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
+#include "reap.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -6,11 +8,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "clock.h"
-#include "proxy.h"
+
+void reap_adopt(void)
+{
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+}
 
 /* The parent of a process, from /proc/PID/stat; the name in it may hold
  * anything, so look behind the last parenthesis. */
@@ -56,9 +63,6 @@ void reap_all(unsigned ms)
 	uint64_t until = o2g_now_ns() + ms * 1000000ull;
 	unsigned pause_us = 100;
 
-	for (int i = 0; i < proxy.nranks; i++)
-		if (proxy.ranks[i].pid > 0)
-			kill(-proxy.ranks[i].pid, SIGKILL);
 	while (o2g_now_ns() < until) {
 		pid_t pid = waitpid(-1, NULL, WNOHANG);
 

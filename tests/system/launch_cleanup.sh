@@ -48,14 +48,13 @@ wait $pid 2>/dev/null
 wait_for 3 none_marked "$mark" || fail "kill -9 of mpiexec leaves processes"
 
 mark=$(mark)
-start -n 2 sh -c "echo ready; exec sleep $mark"
-begin=$(now_ms)
+start -n 2 sh -c "$(family "$mark" "sleep $mark")"
 kill -9 "$(pgrep -P $pid)"
 wait $pid
 rc=$?
 expect_rc 1
 expect "$TMP/err" '^mpiexec: lost host .*signal 9'
-wait_for 2 none_marked "$mark" || fail "kill -9 of the proxy leaves ranks"
+wait_for 2 none_marked "$mark" || fail "kill -9 of the proxy leaves processes"
 
 # kill -9 of one rank from outside.
 mark=$(mark)
