@@ -721,7 +721,7 @@ static void end_world(void)
 	for (unsigned i = 0; i < w.nrmas; i++)
 		mock_req_free(w.rmas[i]);
 	for (unsigned i = 0; i < w.n; i++)
-		mock_exit(&w.m[i]);
+		CHECK(!mock_exit(&w.m[i]));
 	while (w.hostile && mock_first(&w.stranger))
 		mock_drop_first(&w.stranger);
 }

@@ -94,8 +94,9 @@ extern u64 mock_next_number;
 
 /* Endpoint @rank with no peers yet. */
 void mock_init(struct mock *m, u32 rank);
-/* Requests must be complete; messages nobody received are freed. */
-void mock_exit(struct mock *m);
+/* Frees all, also messages nobody received. Returns how many requests had not
+ * completed. */
+size_t mock_exit(struct mock *m);
 /* A connection between two (or of one with itself); @credit each way, 0: the
  * protocol's own. */
 void mock_join(struct mock *a, struct mock *b, u32 credit);

@@ -37,9 +37,9 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-	mock_exit(&a);
-	mock_exit(&b);
-	mock_exit(&t);
+	size_t left = mock_exit(&a) + mock_exit(&b) + mock_exit(&t);
+
+	assert_int_equal(left, 0);
 	return 0;
 }
 
@@ -613,23 +613,32 @@ static void o2g_proto_recv__to_oneself(void **state)
 	ends(s, 0);
 }
 
-/* Stalled sends to oneself: credit that comes with one must not let the next
- * overtake it. */
+/*
+ * Stalled sends to oneself, and room for more than one of them: the credit that
+ * the first gives back comes with the second, and must not let the third
+ * overtake it.
+ */
 static void o2g_proto_recv__to_oneself_in_order(void **state)
 {
-	struct mock_req *s[1000];
+	struct mock_req *s[400];
+	u32 n = 0;
 
-	for (u32 i = 0; i < 1000; i++)
-		s[i] = mock_send(&a, 0, 7, &i, sizeof(i), 0);
-	assert_true(a.core.stats.stalls > 0);
-	for (u32 i = 0; i < 1000; i++) {
+	a.core.budget_peer = O2G_CREDIT_INIT;
+	while (a.core.stats.stalls == 0)
+		s[n++] = mock_send(&a, 0, 1, NULL, 0, 0);
+	for (u32 i = 0; i < 3; i++)
+		s[n + i] = mock_send(&a, 0, 7, &i, sizeof(i), 0);
+	a.core.budget_peer = 1 << 20;
+	for (u32 i = 0; i < 3; i++) {
 		struct mock_req *r = mock_recv(&a, 0, 7, 0, sizeof(i));
 
 		assert_true(r->done);
 		assert_memory_equal(r->buf, &i, sizeof(i));
 		mock_req_free(r);
 	}
-	for (u32 i = 0; i < 1000; i++)
+	for (u32 i = 0; i < n; i++)
+		got(mock_recv(&a, 0, 1, 0, 0), 0);
+	for (u32 i = 0; i < n + 3; i++)
 		ends(s[i], 0);
 }
 
@@ -762,8 +771,35 @@ static void credit__never_beyond_the_budget(void **state)
 		TO_T(.type = O2G_PKT_EAGER, .length = 1000, .tag = 3);
 		got(mock_recv(&t, 1, 3, 0, 1000), 1000);
 	}
-	assert_true(t.core.granted_total <= t.core.budget_total);
 	assert_int_equal(tc->peer.granted, (40 << 10) + 1000);
+	assert_int_equal(t.core.granted_total, t.core.budget_total);
+}
+
+static void talk(struct mock_conn *c, int n)
+{
+	struct o2g_hdr h = { .type = O2G_PKT_EAGER, .length = 1000, .tag = 3,
+			     .src = c->peer.rank };
+
+	while (n--) {
+		assert_int_equal(mock_inject(c, h, data), OK);
+		got(mock_recv(&t, c->peer.rank, 3, 0, 1000), 1000);
+	}
+}
+
+/* One peer had all of it before another came. */
+static void credit__total_is_shared(void **state)
+{
+	struct mock_conn *late;
+
+	t.core.budget_total = 100 << 10;
+	talk(tc, 1000);
+	assert_int_equal(tc->peer.granted, 100 << 10);
+	late = mock_join_test(&t, 2, 0);
+	talk(late, 1000);
+	assert_int_equal(late->peer.granted, O2G_CREDIT_INIT);
+	mock_lose(tc, -O2G_ERR_PEER);
+	talk(late, 1000);
+	assert_int_equal(late->peer.granted, 100 << 10);
 }
 
 static void credit__overdrawn_is_refused(void **state)
@@ -808,6 +844,7 @@ static void credit__last_message_first(void **state)
 		ends(s[i], 0);
 	assert_int_equal(ab->peer.credit + ba->peer.owed, ba->peer.granted);
 	assert_int_equal(ba->peer.extra_used, 0);
+	assert_int_equal(ba->peer.extra, ab->peer.env_credit);
 }
 
 /* A probe that waits for such a message is as good as a receive. */
@@ -1389,6 +1426,7 @@ int main(void)
 		S(credit__returned_with_the_next_packet),
 		S(credit__grows_with_use),
 		S(credit__never_beyond_the_budget),
+		S(credit__total_is_shared),
 		S(credit__overdrawn_is_refused),
 		S(credit__last_message_first),
 		S(credit__last_message_probed_first),
