@@ -255,23 +255,21 @@ static int collect_all(int n, MPI_Request *reqs, MPI_Status *statuses,
 				      raise_in_status(c, failed, func);
 }
 
-/* Messages can be waited for in turn. Other kinds may depend on each other, so
- * all must be looked at while waiting. */
+/* Messages can be waited for in any order. Other kinds may depend on each
+ * other, so all must be looked at while waiting. */
 static void wait_for_all(int n, MPI_Request *reqs)
 {
 	struct several s = { reqs, n, 0 };
-	bool turns = true;
+	bool messages = true;
 
 	for (int i = 0; i < n; i++)
 		if (!idle(reqs[i]) && req_of(reqs[i])->poll)
-			turns = false;
-	if (!turns) {
+			messages = false;
+	if (!messages) {
 		o2g_wait_until(mpii.ep, all_done, &s, -1);
 		return;
 	}
-	for (int i = 0; i < n; i++)
-		if (!idle(reqs[i]))
-			mpii_req_wait(req_of(reqs[i]));
+	mpii_req_wait_many((struct mpii_req *const *)reqs, n);
 }
 
 int PMPI_Waitall(int count, MPI_Request array_of_requests[],

@@ -14,6 +14,7 @@
 
 #define CACHE_MAX 256
 #define CACHE_MOVE 64
+#define WAIT_BATCH 64 /* requests handed to libo2g at a time */
 
 struct cache {
 	struct mpii_req *head; /* linked through state */
@@ -31,6 +32,13 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static atomic_int detached; /* given up by the program, not complete */
 
 /* --- objects --- */
+
+struct mpii_req mpii_sent = {
+	.obj.magic = MPII_REQ,
+	.kind = MPII_REQ_NOOP,
+	.active = true,
+	.status = { .MPI_SOURCE = MPI_ANY_SOURCE, .MPI_TAG = MPI_ANY_TAG },
+};
 
 static void pass_on(struct cache *c, int n)
 {
@@ -129,6 +137,8 @@ struct mpii_req *mpii_req_get(MPI_Request h)
 
 void mpii_req_put(struct mpii_req *r)
 {
+	if (r == &mpii_sent)
+		return;
 	if (mpii_unlikely(r->release))
 		r->release(r);
 	if (mpii_unlikely(r->type))
@@ -228,10 +238,42 @@ void mpii_req_retire(struct mpii_req *r, MPI_Request *h)
 	*h = MPI_REQUEST_NULL;
 }
 
+/* The next messages from *i on that libo2g still has, at most a batch. */
+static int gather(struct mpii_req *const *reqs, int n, int *i,
+		  struct mpii_req **mine, struct o2g_req **theirs)
+{
+	int k = 0;
+
+	for (; *i < n && k < WAIT_BATCH; ++*i) {
+		struct mpii_req *r = reqs[*i];
+
+		if ((uintptr_t)r < MPII_PREDEFINED_END || !r->o2g)
+			continue;
+		mine[k] = r;
+		theirs[k++] = r->o2g;
+	}
+	return k;
+}
+
+void mpii_req_wait_many(struct mpii_req *const *reqs, int n)
+{
+	struct mpii_req *mine[WAIT_BATCH];
+	struct o2g_req *theirs[WAIT_BATCH];
+	struct o2g_status st[WAIT_BATCH];
+	int i = 0, k;
+
+	while ((k = gather(reqs, n, &i, mine, theirs))) {
+		o2g_wait_all(mpii.ep, theirs, (size_t)k, st);
+		for (int j = 0; j < k; j++)
+			finish(mine[j], &st[j]);
+	}
+}
+
 int mpii_wait_all(struct mpii_req **reqs, int n)
 {
 	int err = MPI_SUCCESS;
 
+	mpii_req_wait_many(reqs, n);
 	for (int i = 0; i < n; i++) {
 		if (!reqs[i])
 			continue;
@@ -266,6 +308,8 @@ void mpii_req_detach(struct mpii_req *r)
 		mpii_greq_detach(r);
 		return;
 	}
+	if (r == &mpii_sent)
+		return;
 	r->persistent = false;
 	r->obj.magic = MPII_DEAD;
 	if (!o2g) {

@@ -60,12 +60,20 @@ static inline void mpii_status_from(MPI_Status *s, struct mpii_comm *c,
 
 /* --- request.c --- */
 
+/*
+ * What MPI_Isend hands out for a message that is gone already: one object for
+ * all of them, never changed and never freed.
+ */
+extern struct mpii_req mpii_sent;
+
 /* A request that has nothing left to do. */
 struct mpii_req *mpii_req_noop(void);
 /* For a request that is done: fetch its result into r->status. */
 void mpii_req_reap(struct mpii_req *r);
 /* Wait for it, then reap it. */
 void mpii_req_wait(struct mpii_req *r);
+/* The same for several messages; NULL and inactive ones are left out. */
+void mpii_req_wait_many(struct mpii_req *const *reqs, int n);
 /* Let go of the request in *h that has completed; persistent ones stay. */
 void mpii_req_retire(struct mpii_req *r, MPI_Request *h);
 /* The program gives up a request that is still active. */

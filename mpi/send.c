@@ -80,13 +80,21 @@ isend(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
 {
 	struct mpii_comm *c = mpii_comm_get(comm);
 	struct mpii_type *t = mpii_type_get(datatype);
-	struct mpii_req *r = NULL;
+	struct mpii_req *r;
 	struct o2g_seg seg;
 	int err;
 
-	if (mode != MPII_BUFFERED && mpii_simple(c, t, buf, count) &&
-	    mpii_simple_dest(c, dest, tag) && request)
-		r = mpii_req_create(MPII_REQ_SEND);
+	if (mode == MPII_BUFFERED || !mpii_simple(c, t, buf, count) ||
+	    !mpii_simple_dest(c, dest, tag) || mpii_unlikely(!request))
+		return isend_slow(buf, count, datatype, dest, tag, comm,
+				  request, mode, func);
+	if (mode != MPII_SYNC &&
+	    !o2g_inject(mpii.ep, c->world[dest], mpii_tag(c->send_context, tag),
+			buf, (size_t)(count * t->size))) {
+		*request = (MPI_Request)&mpii_sent;
+		return MPI_SUCCESS;
+	}
+	r = mpii_req_create(MPII_REQ_SEND);
 	if (mpii_unlikely(!r))
 		return isend_slow(buf, count, datatype, dest, tag, comm,
 				  request, mode, func);
