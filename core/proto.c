@@ -128,6 +128,29 @@ bad:
 	return r;
 }
 
+enum o2g_proto_reason o2g_proto_rx_whole(struct o2g_core *c,
+					 struct o2g_peer *p, u64 tag,
+					 u32 credit, const void *body, u64 len)
+{
+	enum o2g_proto_reason r = O2G_PROTO_AFTER_BYE;
+
+	if (unlikely(p->said_bye))
+		goto bad;
+	if (unlikely(credit)) {
+		struct o2g_hdr h = { .type = O2G_PKT_EAGER, .credit = credit };
+
+		r = o2g_credit_rx(c, p, &h);
+		if (r)
+			goto bad;
+	}
+	r = o2g_recv_rx_whole(c, p, tag, body, len);
+	if (likely(r == O2G_PROTO_OK))
+		return r;
+bad:
+	c->stats.bad_packets++;
+	return r;
+}
+
 enum o2g_proto_reason o2g_proto_rx_end(struct o2g_core *c, struct o2g_peer *p,
 				       struct o2g_rx *rx)
 {

@@ -279,6 +279,13 @@ enum o2g_proto_reason o2g_proto_rx_begin(struct o2g_core *c,
 					 struct o2g_rx *rx);
 enum o2g_proto_reason o2g_proto_rx_end(struct o2g_core *c, struct o2g_peer *p,
 				       struct o2g_rx *rx);
+/*
+ * Both in one, for a plain EAGER packet (no flags, the right ends) that is all
+ * here, its body at @body.
+ */
+enum o2g_proto_reason o2g_proto_rx_whole(struct o2g_core *c,
+					 struct o2g_peer *p, u64 tag,
+					 u32 credit, const void *body, u64 len);
 /* The packet for which xmit returned 1 is out. */
 void o2g_proto_sent(struct o2g_core *c, struct o2g_req *req);
 /*

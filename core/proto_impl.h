@@ -88,6 +88,18 @@ void o2g_credit_say_stalled(struct o2g_core *c, struct o2g_peer *p);
 bool o2g_credit_charge(struct o2g_peer *p, u64 cost, bool extra);
 void o2g_credit_return(struct o2g_core *c, struct o2g_peer *p, u64 cost,
 		       bool extra);
+/* What was charged is given back at once. */
+static inline void o2g_credit_passed(struct o2g_core *c, struct o2g_peer *p,
+				     u64 cost)
+{
+	if (unlikely(p->owed + cost >= p->granted / 4 || p->is_stalled ||
+		     p->raw)) {
+		p->used += (u32)cost;
+		o2g_credit_return(c, p, cost, false);
+	} else {
+		p->owed += (u32)cost;
+	}
+}
 void o2g_credit_rx_stalled(struct o2g_core *c, struct o2g_peer *p);
 /* Somebody here waits for a message of @p (NULL: of anybody). */
 void o2g_credit_wanted(struct o2g_core *c, struct o2g_peer *p);
@@ -106,6 +118,8 @@ enum o2g_proto_reason o2g_send_rx_cancel_ack(struct o2g_core *c,
 /* recv.c */
 enum o2g_proto_reason o2g_recv_rx_eager(struct o2g_core *c, struct o2g_peer *p,
 					struct o2g_rx *rx);
+enum o2g_proto_reason o2g_recv_rx_whole(struct o2g_core *c, struct o2g_peer *p,
+					u64 tag, const void *body, u64 len);
 void o2g_recv_rx_eager_end(struct o2g_core *c, struct o2g_peer *p,
 			   struct o2g_rx *rx);
 enum o2g_proto_reason o2g_recv_rx_rts(struct o2g_core *c, struct o2g_peer *p,

@@ -259,6 +259,59 @@ enum o2g_proto_reason o2g_recv_rx_eager(struct o2g_core *c, struct o2g_peer *p,
 	return O2G_PROTO_OK;
 }
 
+/* Nobody waits for it: as if its body had arrived after its header. */
+static enum o2g_proto_reason whole_unexpected(struct o2g_core *c,
+					      struct o2g_peer *p, u64 tag,
+					      const void *body, u64 len)
+{
+	struct o2g_hdr h = { .type = O2G_PKT_EAGER, .tag = tag, .length = len };
+	struct o2g_unexp *u;
+
+	if (!o2g_credit_charge(p, len + O2G_COST, false))
+		return O2G_PROTO_TOO_LONG;
+	u = add_unexpected(c, p, &h, len);
+	if (!u)
+		return O2G_PROTO_NO_MEMORY;
+	env_seg_write(&u->body, body, len);
+	u->complete = true;
+	if (c->ops->arrived)
+		c->ops->arrived(c, u);
+	return O2G_PROTO_OK;
+}
+
+enum o2g_proto_reason o2g_recv_rx_whole(struct o2g_core *c, struct o2g_peer *p,
+					u64 tag, const void *body, u64 len)
+{
+	struct o2g_match_entry *e;
+	struct o2g_req *req;
+
+	if (unlikely(len + O2G_COST > p->granted - p->used && !p->raw))
+		return O2G_PROTO_TOO_LONG;
+	count_recv(p, len);
+	e = o2g_match_arrive(&c->match, p->rank, tag);
+	if (unlikely(!e))
+		return whole_unexpected(c, p, tag, body, len);
+	req = req_of(e);
+	count_posted(c, req, -1);
+	matched(req, p, tag, len);
+	req->got = min_u64(len, req->len);
+	if (likely(req->nsegs == 1)) {
+		env_seg_write(req->segs, body, req->got);
+	} else if (req->got) {
+		struct o2g_seg from = { .len = len };
+		struct o2g_sink to;
+
+		env_seg_set(&from, body);
+		sink_to_req(&to, req, 0, req->got);
+		c->ops->copy(c, &to, &from, req->got);
+	}
+	o2g_credit_passed(c, p, len + O2G_COST);
+	req->state = O2G_ST_DONE;
+	req->status = recv_status(req);
+	c->ops->complete(c, req);
+	return O2G_PROTO_OK;
+}
+
 void o2g_recv_rx_eager_end(struct o2g_core *c, struct o2g_peer *p,
 			   struct o2g_rx *rx)
 {

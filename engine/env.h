@@ -16,7 +16,7 @@
 #include <string.h>
 
 #pragma GCC visibility push(default)
-#include "o2g.h" /* struct o2g_seg: the core reads only its len */
+#include "o2g.h" /* struct o2g_seg: the core itself reads only its len */
 #pragma GCC visibility pop
 
 typedef uint8_t u8;
@@ -40,5 +40,20 @@ typedef uint64_t u64;
 #endif
 
 #define env_assert(cond) assert(cond)
+
+/* Write the first @n bytes of a segment; n is small more often than not. */
+static inline void env_seg_write(const struct o2g_seg *to, const void *from,
+				 size_t n)
+{
+	if (likely(n == 8))
+		memcpy(to->base, from, 8);
+	else if (n)
+		memcpy(to->base, from, n);
+}
+
+static inline void env_seg_set(struct o2g_seg *seg, const void *memory)
+{
+	seg->base = (void *)memory;
+}
 
 #endif

@@ -153,6 +153,24 @@ static inline bool read_header(struct o2g_hdr *h, const struct shm_cell *cell,
 	return h->type && h->type < O2G_PKT_MAX && h->length <= O2G_BODY_MAX;
 }
 
+/* The usual case: a plain message that lies in its cell. */
+static inline int take_brief(struct shm_link *l, const struct shm_cell *cell,
+			     u32 n)
+{
+	enum o2g_proto_reason r;
+
+	if (unlikely(l->in_body))
+		return lose(l, "header inside a body");
+	r = o2g_proto_rx_whole(l->shm->core, &l->p->core, cell->brief.tag,
+			       cell->credit, cell->brief.body, n);
+	if (unlikely(l->dead))
+		return -O2G_ERR_PEER;
+	if (unlikely(r != O2G_PROTO_OK))
+		return lose(l, o2g_proto_reason_name(r));
+	advance(l, 0);
+	return 0;
+}
+
 static inline int take_packet(struct shm_link *l, const struct shm_cell *cell,
 			      u64 ctl)
 {
@@ -162,6 +180,9 @@ static inline int take_packet(struct shm_link *l, const struct shm_cell *cell,
 	enum o2g_proto_reason r;
 	struct o2g_hdr h;
 
+	if (likely(brief && n <= sizeof(cell->brief.body) &&
+		   (u8)(ctl >> 32) == O2G_PKT_EAGER && !(u8)(ctl >> 40)))
+		return take_brief(l, cell, n);
 	if (unlikely(l->in_body))
 		return lose(l, "header inside a body");
 	if (unlikely(!read_header(&h, cell, ctl, n, brief)))

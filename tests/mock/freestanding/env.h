@@ -39,6 +39,7 @@ int memcmp(const void *a, const void *b, size_t n);
 
 #define EPERM 1
 #define EIO 5
+#define EAGAIN 11
 #define ENOMEM 12
 #define EFAULT 14
 #define EBUSY 16
@@ -57,5 +58,16 @@ struct o2g_seg {
 	void *base;
 	size_t len;
 };
+
+static inline void env_seg_write(const struct o2g_seg *to, const void *from,
+				 size_t n)
+{
+	memcpy(to->base, from, n);
+}
+
+static inline void env_seg_set(struct o2g_seg *seg, const void *memory)
+{
+	seg->base = (void *)memory;
+}
 
 #endif
