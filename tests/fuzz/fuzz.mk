@@ -35,7 +35,7 @@ fuzz-short: $(FUZZ_TARGETS)
 	  n=$${t##*/}; mkdir -p $(BUILD)/fuzz-corpus/$$n; \
 	  echo "== $$t"; \
 	  timeout $$(($(FUZZ_SHORT) + 60)) $$t -max_total_time=$(FUZZ_SHORT) \
-	    -verbosity=0 -print_final_stats=1 -artifact_prefix=$(BUILD)/ \
+	    -verbosity=0 -len_control=10 -print_final_stats=1 -artifact_prefix=$(BUILD)/ \
 	    $(BUILD)/fuzz-corpus/$$n \
 	    $$(ls -d tests/fuzz/corpus/$$n 2>/dev/null) || exit 1; \
 	done
