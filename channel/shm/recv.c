@@ -224,6 +224,11 @@ static int take(struct shm_link *l, int max)
 		n++;
 		if (unlikely(err || l->dead))
 			return n;
+		/* The next message waits better here than as an unexpected
+		 * one: the program may be about to ask for it. */
+		if ((u8)(ctl >> 32) == O2G_PKT_EAGER &&
+		    !l->shm->core->match.nposted)
+			break;
 	}
 	if (likely(l->scanned)) {
 		l->shm->scan[l->scan_index].cell = shm_cell(&l->rx);

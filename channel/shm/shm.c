@@ -7,6 +7,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#define RANKS_WITH_FULL_RINGS 8
+#define SMALL_RING (32u << 10)
+
 static u32 power_at_most(u64 n)
 {
 	u32 p = 1;
@@ -21,9 +24,23 @@ static u32 clamp(u32 n, u32 min, u32 max)
 	return n < min ? min : n > max ? max : n;
 }
 
-static void choose_sizes(struct shm *s)
+/* With n ranks on a host there may be n * n rings: unless the user has set
+ * their size, many ranks get smaller ones. */
+static u64 ring_size(struct shm *s)
 {
 	u64 ring = o2g_settings()->shm_ring;
+	unsigned ranks = chan_ep_local_size(s->chan.ep);
+
+	if (getenv("O2G_SHM_RING"))
+		return ring;
+	for (; ranks > RANKS_WITH_FULL_RINGS && ring > SMALL_RING; ranks /= 2)
+		ring /= 2;
+	return ring;
+}
+
+static void choose_sizes(struct shm *s)
+{
+	u64 ring = ring_size(s);
 
 	s->data = clamp(power_at_most(ring), SHM_DATA_MIN, SHM_DATA_MAX);
 	s->cells = clamp(s->data / 256, SHM_CELLS_MIN, SHM_CELLS_MAX);
