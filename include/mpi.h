@@ -898,6 +898,14 @@ int MPI_Type_create_subarray(int ndims, const int array_of_sizes[],
 int MPI_Type_create_subarray_c(int ndims, const MPI_Count array_of_sizes[],
 	const MPI_Count array_of_subsizes[], const MPI_Count array_of_starts[],
 	int order, MPI_Datatype oldtype, MPI_Datatype *newtype);
+int MPI_Type_create_darray(int size, int rank, int ndims,
+	const int array_of_gsizes[], const int array_of_distribs[],
+	const int array_of_dargs[], const int array_of_psizes[], int order,
+	MPI_Datatype oldtype, MPI_Datatype *newtype);
+int MPI_Type_create_darray_c(int size, int rank, int ndims,
+	const MPI_Count array_of_gsizes[], const int array_of_distribs[],
+	const int array_of_dargs[], const int array_of_psizes[], int order,
+	MPI_Datatype oldtype, MPI_Datatype *newtype);
 int MPI_Type_create_resized(MPI_Datatype oldtype, MPI_Aint lb, MPI_Aint extent,
 	MPI_Datatype *newtype);
 int MPI_Type_create_resized_c(MPI_Datatype oldtype, MPI_Count lb,
@@ -1426,6 +1434,14 @@ int PMPI_Type_create_subarray(int ndims, const int array_of_sizes[],
 int PMPI_Type_create_subarray_c(int ndims, const MPI_Count array_of_sizes[],
 	const MPI_Count array_of_subsizes[], const MPI_Count array_of_starts[],
 	int order, MPI_Datatype oldtype, MPI_Datatype *newtype);
+int PMPI_Type_create_darray(int size, int rank, int ndims,
+	const int array_of_gsizes[], const int array_of_distribs[],
+	const int array_of_dargs[], const int array_of_psizes[], int order,
+	MPI_Datatype oldtype, MPI_Datatype *newtype);
+int PMPI_Type_create_darray_c(int size, int rank, int ndims,
+	const MPI_Count array_of_gsizes[], const int array_of_distribs[],
+	const int array_of_dargs[], const int array_of_psizes[], int order,
+	MPI_Datatype oldtype, MPI_Datatype *newtype);
 int PMPI_Type_create_resized(MPI_Datatype oldtype, MPI_Aint lb,
 	MPI_Aint extent, MPI_Datatype *newtype);
 int PMPI_Type_create_resized_c(MPI_Datatype oldtype, MPI_Count lb,

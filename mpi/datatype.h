@@ -57,6 +57,12 @@ int mpii_build_begin(struct mpii_build *b);
 int mpii_build_add(struct mpii_build *b, MPI_Aint disp, MPI_Count count,
 		   MPI_Aint stride, MPI_Count bl, const struct mpii_type *old);
 void mpii_build_end(struct mpii_build *b);
+/*
+ * *inner becomes count copies of itself, stride bytes apart, from disp on. On
+ * success the reference is to the new one, on failure still to the old.
+ */
+int mpii_type_wrap(struct mpii_type **inner, MPI_Aint disp, MPI_Count count,
+		   MPI_Aint stride);
 /* Give a type that has ended other bounds. */
 void mpii_type_bounds(struct mpii_type *t, MPI_Aint lb, MPI_Aint extent);
 

@@ -39,12 +39,8 @@ static int check_array(const struct array *a)
 	return MPI_SUCCESS;
 }
 
-/*
- * @inner becomes count copies of itself, stride bytes apart, from disp on.
- * On success the reference is to the new one, on failure still to the old.
- */
-static int wrap(struct mpii_type **inner, MPI_Aint disp, MPI_Count count,
-		MPI_Aint stride)
+int mpii_type_wrap(struct mpii_type **inner, MPI_Aint disp,
+		   MPI_Count count, MPI_Aint stride)
 {
 	struct mpii_build b;
 	int err = mpii_build_begin(&b);
@@ -75,13 +71,13 @@ static int build_array(const struct array *a, struct mpii_type *old,
 	for (int k = 0; k < a->ndims; k++) {
 		int i = c ? a->ndims - 1 - k : k;
 
-		err = wrap(result, 0, a->subsizes[i], stride);
+		err = mpii_type_wrap(result, 0, a->subsizes[i], stride);
 		if (err)
 			goto err_put;
 		disp += a->starts[i] * stride;
 		stride *= a->sizes[i];
 	}
-	err = wrap(result, disp, 1, 0);
+	err = mpii_type_wrap(result, disp, 1, 0);
 	if (err)
 		goto err_put;
 	mpii_type_bounds(*result, 0, stride);

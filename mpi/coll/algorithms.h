@@ -94,6 +94,9 @@ int mpii_reduce_scatter_inter(const struct coll *k, const void *in, void *out,
 int mpii_scan_doubling(const struct coll *k, const void *in, void *out,
 		       MPI_Count count, struct mpii_type *t,
 		       struct mpii_op *op, bool exclusive);
+int mpii_scan_linear(const struct coll *k, const void *in, void *out,
+		     MPI_Count count, struct mpii_type *t, struct mpii_op *op,
+		     bool exclusive);
 
 /* Ranks up to which all messages of a round are posted at once. */
 #define COLL_DIRECT_RANKS 32

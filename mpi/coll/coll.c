@@ -2,6 +2,8 @@
 /* Memory and sets of requests for the length of one collective call. */
 #include "coll/coll.h"
 
+#define ALIGN 16 /* malloc's, and enough for every basic type */
+
 void *coll_memory_get(struct coll_memory *m, MPI_Count bytes)
 {
 	m->heap = NULL;
@@ -20,9 +22,10 @@ void *coll_memory_typed(struct coll_memory *m, MPI_Count count,
 	MPI_Aint far = count > 1 ? (count - 1) * t->extent : 0;
 	MPI_Aint low = t->true_lb + (far < 0 ? far : 0);
 	MPI_Count bytes = t->true_extent + (far < 0 ? -far : far);
-	char *p = coll_memory_get(m, bytes);
+	char *p = coll_memory_get(m, bytes + ALIGN);
 
-	return p ? p - low : NULL;
+	/* what was aligned in the program's buffer is so here */
+	return p ? p + (low & (ALIGN - 1)) - low : NULL;
 }
 
 int coll_reqs_init(struct coll_reqs *r, int max)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
-/* sources: mpi/datatype.c mpi/datatype_array.c mpi/datatype_build.c mpi/datatype_contents.c mpi/datatype_indexed.c mpi/datatype_layout.c mpi/datatype_pack.c mpi/datatype_packed.c mpi/datatype_query.c mpi/datatype_table.c mpi/op.c mpi/op_loops.c mpi/coll/[a-z]*.c mpi/coll/[a-z]*[a-z]/[a-z]*.c */
+/* sources: mpi/datatype.c mpi/datatype_array.c mpi/datatype_build.c mpi/datatype_contents.c mpi/datatype_darray.c mpi/datatype_indexed.c mpi/datatype_layout.c mpi/datatype_pack.c mpi/datatype_packed.c mpi/datatype_query.c mpi/datatype_table.c mpi/op.c mpi/op_loops.c mpi/coll/[a-z]*.c mpi/coll/[a-z]*[a-z]/[a-z]*.c */
 /*
  * The collectives with threads for ranks and a queue for the network, so that
  * every algorithm runs with any number of ranks, also where the library would
@@ -474,6 +474,48 @@ static void reduce_scatter__every_algorithm(void **state)
 		run_ranks(n, reduce_scatter_body, 0, 0);
 }
 
+/* Matrices do not commute: 2x2, as in coll_cases.h. */
+static void scan_body(struct rank *r)
+{
+	static int (*const algs[])(const struct coll *, const void *, void *,
+				   MPI_Count, struct mpii_type *,
+				   struct mpii_op *, bool) = {
+		mpii_scan_linear, mpii_scan_doubling,
+	};
+	int me = r->comm.rank, in[4], out[4], want[4];
+	MPI_Datatype h;
+	MPI_Op op;
+
+	MPI_Type_contiguous(4, MPI_INT, &h);
+	MPI_Op_create(matrix_fn, 0, &op);
+	for (int a = 0; a < 4; a++) {
+		bool ex = a % 2;
+		struct coll k = coll_begin(&r->comm);
+		struct reduction red = { .op = op, .user = 1, .t = { h, 4, 0, 16,
+								     0, 16 } };
+		int *v = operand(&red, me, 1, 3);
+		int *w = ex && me == 0 ? calloc(4, sizeof(int)) :
+					 reduced(&red, 0, me - ex, 1, 3);
+
+		memcpy(in, v, sizeof(in));
+		memcpy(want, w, sizeof(want));
+		memset(out, 0, sizeof(out));
+		CHECK(&r->env, !algs[a / 2](&k, in, out, 1, mpii_type_get(h),
+					    mpii_op_get(op), ex));
+		CHECK(&r->env, memcmp(out, want, sizeof(out)) == 0);
+		free(v);
+		free(w);
+	}
+	MPI_Op_free(&op);
+	MPI_Type_free(&h);
+}
+
+static void scan__every_algorithm(void **state)
+{
+	for (int n = 1; n <= 17; n++)
+		run_ranks(n, scan_body, 0, 0);
+}
+
 /* --- wrong arguments --- */
 
 static void arguments_body(struct rank *r)
@@ -538,6 +580,7 @@ int main(void)
 		cmocka_unit_test(gather_scatter__trees),
 		cmocka_unit_test(allreduce__every_algorithm),
 		cmocka_unit_test(reduce_scatter__every_algorithm),
+		cmocka_unit_test(scan__every_algorithm),
 		cmocka_unit_test(arguments__wrong_ones_are_named),
 	};
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
-/* sources: mpi/datatype.c mpi/datatype_array.c mpi/datatype_build.c mpi/datatype_contents.c mpi/datatype_indexed.c mpi/datatype_layout.c mpi/datatype_pack.c mpi/datatype_packed.c mpi/datatype_query.c mpi/datatype_table.c */
+/* sources: mpi/datatype.c mpi/datatype_array.c mpi/datatype_build.c mpi/datatype_contents.c mpi/datatype_darray.c mpi/datatype_indexed.c mpi/datatype_layout.c mpi/datatype_pack.c mpi/datatype_packed.c mpi/datatype_query.c mpi/datatype_table.c */
 /*
  * Datatypes against a naive reference: a type map written out byte by byte.
  * Random trees of constructors are built in both; size, bounds, packing from
@@ -36,6 +36,11 @@ int mpii_raise(struct mpii_comm *c, int code, const char *func)
 int mpii_fail(int code, const char *fmt, ...)
 {
 	return code;
+}
+
+int mpii_no_mem(struct mpii_comm *c, const char *func)
+{
+	return MPI_ERR_NO_MEM;
 }
 
 /* --- the reference --- */
@@ -292,6 +297,79 @@ static void make_subarray(struct node *n, struct node *old)
 	n->r->mub = total * ref_extent(old->r);
 }
 
+struct grid {
+	int nd, gsize[3], dist[3], darg[3], psize[3], order, rank, size;
+};
+
+static struct grid draw_grid(void)
+{
+	static const int dists[] = { MPI_DISTRIBUTE_NONE, MPI_DISTRIBUTE_BLOCK,
+				     MPI_DISTRIBUTE_CYCLIC };
+	struct grid g = { .nd = rnd(1, 3), .size = 1 };
+
+	for (int i = 0; i < g.nd; i++) {
+		g.gsize[i] = rnd(1, 7);
+		g.dist[i] = dists[rnd(0, 2)];
+		g.psize[i] = g.dist[i] == MPI_DISTRIBUTE_NONE ? 1 : rnd(1, 3);
+		g.darg[i] = MPI_DISTRIBUTE_DFLT_DARG;
+		if (g.dist[i] == MPI_DISTRIBUTE_CYCLIC && rnd(0, 1))
+			g.darg[i] = rnd(1, 4);
+		if (g.dist[i] == MPI_DISTRIBUTE_BLOCK && rnd(0, 1))
+			g.darg[i] = rnd(3, 5) + 2 / g.psize[i] * 5;
+		g.size *= g.psize[i];
+	}
+	g.order = rnd(0, 1) ? MPI_ORDER_C : MPI_ORDER_FORTRAN;
+	g.rank = rnd(0, g.size - 1);
+	return g;
+}
+
+/* The process that has element k of dimension i. */
+static int grid_owner(const struct grid *g, int i, int k)
+{
+	int b = g->darg[i];
+
+	if (b == MPI_DISTRIBUTE_DFLT_DARG)
+		b = g->dist[i] == MPI_DISTRIBUTE_BLOCK ?
+			    (g->gsize[i] + g->psize[i] - 1) / g->psize[i] : 1;
+	if (g->dist[i] == MPI_DISTRIBUTE_NONE)
+		return 0;
+	return k / b % g->psize[i];
+}
+
+static void make_darray(struct node *n, struct node *old)
+{
+	struct grid g = draw_grid();
+	long total = 1;
+
+	for (int i = 0; i < g.nd; i++)
+		total *= g.gsize[i];
+	if (!ref_fits(n->r, old->r, total)) {
+		make_contiguous(n, old);
+		return;
+	}
+	assert_int_equal(PMPI_Type_create_darray(g.size, g.rank, g.nd, g.gsize,
+						 g.dist, g.darg, g.psize,
+						 g.order, old->h, &n->h), 0);
+	for (long e = 0; e < total; e++) {
+		int owner[3], rank = 0;
+		long k = e;
+
+		for (int j = 0; j < g.nd; j++) {
+			int d = g.order == MPI_ORDER_C ? g.nd - 1 - j : j;
+
+			owner[d] = grid_owner(&g, d, k % g.gsize[d]);
+			k /= g.gsize[d];
+		}
+		for (int d = 0; d < g.nd; d++)
+			rank = rank * g.psize[d] + owner[d];
+		if (rank == g.rank)
+			ref_add(n->r, e * ref_extent(old->r), old->r);
+	}
+	n->r->marked = true;
+	n->r->mlb = 0;
+	n->r->mub = total * ref_extent(old->r);
+}
+
 static void make_resized(struct node *n, struct node *old)
 {
 	long lb = rnd(-10, 10), extent = rnd(-5, 60);
@@ -318,7 +396,7 @@ static struct node random_type(int depth)
 	old = random_type(depth - rnd(1, 2));
 	n.h = NULL;
 	n.r = ref_new();
-	switch (rnd(0, 6)) {
+	switch (rnd(0, 7)) {
 	case 0:
 		make_contiguous(&n, &old);
 		break;
@@ -339,6 +417,9 @@ static struct node random_type(int depth)
 		break;
 	case 6:
 		make_dup(&n, &old);
+		break;
+	case 7:
+		make_darray(&n, &old);
 		break;
 	}
 	ref_end(n.r);

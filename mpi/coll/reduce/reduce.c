@@ -52,7 +52,8 @@ static int run(const char *func, const void *sendbuf, void *recvbuf,
 		return err;
 	if (is_root &&
 	    ((err = coll_check_buf(func, c, "recvbuf", recvbuf, count, t)) ||
-	     (err = coll_check_alias(func, c, sendbuf, recvbuf, count))))
+	     (!c->inter &&
+	      (err = coll_check_alias(func, c, sendbuf, recvbuf, count)))))
 		return err;
 	if (root != MPI_ROOT && !in_place &&
 	    (err = coll_check_buf(func, c, "sendbuf", sendbuf, count, t)))

@@ -1,6 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
-/* MPI_Scan and MPI_Exscan. */
+/* MPI_Scan, MPI_Exscan and the choice of their algorithm. */
 #include "coll/algorithms.h"
+
+/* Up to so many ranks a chain is short enough. */
+#define CHAIN_RANKS 8
+
+static int scan(const struct coll *k, const void *in, void *out,
+		MPI_Count count, struct mpii_type *t, struct mpii_op *op,
+		bool exclusive)
+{
+	if (count == 0)
+		return MPI_SUCCESS;
+	if (k->c->size <= CHAIN_RANKS)
+		return mpii_scan_linear(k, in, out, count, t, op, exclusive);
+	return mpii_scan_doubling(k, in, out, count, t, op, exclusive);
+}
 
 static int run(const char *func, const void *sendbuf, void *recvbuf,
 	       MPI_Count count, MPI_Datatype datatype, MPI_Op oph,
@@ -25,10 +39,8 @@ static int run(const char *func, const void *sendbuf, void *recvbuf,
 	     (err = coll_check_alias(func, c, sendbuf, recvbuf, count))))
 		return err;
 	k = coll_begin(c);
-	if (count == 0)
-		return MPI_SUCCESS;
-	return coll_end(func, c, mpii_scan_doubling(&k, in, recvbuf, count, t,
-						    op, exclusive));
+	return coll_end(func, c,
+			scan(&k, in, recvbuf, count, t, op, exclusive));
 }
 
 int PMPI_Scan(const void *sendbuf, void *recvbuf, int count,
