@@ -146,14 +146,49 @@ void mock_lose(struct mock_conn *c, int err)
 	o2g_proto_peer_down(&c->me->core, &c->peer, err);
 }
 
+/* Take a whole plain message at once; 0 when it is none, or not here. */
+static size_t feed_whole(struct mock_conn *to, const u8 *bytes, size_t n)
+{
+	struct o2g_hdr h;
+	u8 *body;
+
+	if (!to->whole || to->in.have || to->in.in_body || n < O2G_HDR_SIZE ||
+	    o2g_wire_decode(bytes, &h) || h.type != O2G_PKT_EAGER || h.flags ||
+	    h.src != to->peer.rank || h.dst != to->me->core.rank ||
+	    h.length > n - O2G_HDR_SIZE)
+		return 0;
+	body = get_bytes(h.length);
+	memcpy(body, bytes + O2G_HDR_SIZE, h.length);
+	to->reason = o2g_proto_rx_whole(&to->me->core, &to->peer, h.tag,
+					h.credit, body, h.length);
+	free(body);
+	return O2G_HDR_SIZE + h.length;
+}
+
+/* The rest of what is being received, a header or a body. */
+static size_t feed_part(struct mock_conn *to, const u8 *bytes, size_t n)
+{
+	u64 want = to->in.in_body ? to->in.body_left :
+				    O2G_HDR_SIZE - to->in.have;
+
+	n = n < want ? n : want;
+	if (o2g_stream_feed(&to->in, bytes, n, &rx_ops, to) < 0 && !to->reason)
+		to->reason = O2G_PROTO_BAD_STATE;
+	return n;
+}
+
 static void feed(struct mock_conn *to, const u8 *bytes, size_t n)
 {
-	if (!to || to->lost)
-		return;
-	if (o2g_stream_feed(&to->in, bytes, n, &rx_ops, to) < 0)
-		mock_lose(to, -O2G_ERR_PEER);
-	else if (to->got_bye)
-		mock_lose(to, -O2G_ERR_PEER);
+	while (n && to && !to->lost) {
+		size_t used = feed_whole(to, bytes, n);
+
+		if (!used)
+			used = feed_part(to, bytes, n);
+		if (to->reason || to->got_bye)
+			mock_lose(to, -O2G_ERR_PEER);
+		bytes += used;
+		n -= used;
+	}
 }
 
 static size_t bytes_out(struct mock_conn *c, size_t max)
@@ -283,6 +318,23 @@ static int op_xmit(struct o2g_core *core, struct o2g_peer *p,
 	if (len)
 		chan_gather(k->bytes + O2G_HDR_SIZE, req->segs, req->nsegs,
 			    off, len);
+	o2g_list_add_tail(&k->link, &c->out);
+	return 0;
+}
+
+static int op_inject(struct o2g_core *core, struct o2g_peer *p,
+		     const struct o2g_hdr *h, const void *buf, u64 len)
+{
+	struct mock_conn *c = conn_of(p);
+	struct mock_pkt *k;
+
+	CHECK(!p->down && !c->lost && h->type == O2G_PKT_EAGER && !h->flags);
+	CHECK(h->length == len && p->rank != core->rank);
+	if (c->hold || c->failed || !o2g_list_empty(&c->held))
+		return -EAGAIN;
+	k = new_pkt(h, len);
+	if (len)
+		memcpy(k->bytes + O2G_HDR_SIZE, buf, len);
 	o2g_list_add_tail(&k->link, &c->out);
 	return 0;
 }
@@ -439,6 +491,7 @@ static void op_bye(struct o2g_core *core, struct o2g_peer *p)
 
 static const struct o2g_core_ops core_ops = {
 	.xmit = op_xmit,
+	.inject = op_inject,
 	.complete = op_complete,
 	.find = op_find,
 	.unexp_alloc = op_unexp_alloc,

@@ -295,6 +295,81 @@ static void o2g_proto_send__xmit_finds_peer_gone(void **state)
 	ends(r, -O2G_ERR_PEER);
 }
 
+/* --- o2g_proto_inject --- */
+
+/* Send large ones until one stalls; returns how many RTS went out. */
+static int stall(struct mock_req **s)
+{
+	int n = 0;
+
+	for (;; n++) {
+		s[n] = mock_send(&t, 1, 5, data, 5000, 0);
+		if (s[n]->core.state == O2G_ST_STALLED)
+			return n;
+		next_out(tc, O2G_PKT_RTS);
+	}
+}
+
+static void o2g_proto_inject__sends(void **state)
+{
+	struct o2g_hdr h;
+
+	tc->peer.inject_max = 101;
+	tc->peer.owed = 17;
+	assert_int_equal(o2g_proto_inject(&t.core, &tc->peer, 42, data, 100),
+			 0);
+	assert_memory_equal(mock_first(tc)->bytes + O2G_HDR_SIZE, data, 100);
+	h = next_out(tc, O2G_PKT_EAGER);
+	assert_int_equal(h.tag, 42);
+	assert_int_equal(h.length, 100);
+	assert_int_equal(h.credit, 17);
+	assert_int_equal(h.src, 0);
+	assert_int_equal(h.dst, 1);
+	assert_int_equal(tc->peer.owed, 0);
+	assert_int_equal(tc->peer.credit, O2G_CREDIT_INIT - 100 - O2G_COST);
+	assert_int_equal(o2g_proto_inject(&t.core, &tc->peer, 42, NULL, 0), 0);
+	assert_int_equal(next_out(tc, O2G_PKT_EAGER).credit, 0);
+}
+
+static void inject_refused(u64 len)
+{
+	u32 credit = tc->peer.credit;
+
+	tc->peer.owed = 17;
+	assert_int_equal(o2g_proto_inject(&t.core, &tc->peer, 42, data, len),
+			 -EAGAIN);
+	assert_int_equal(tc->peer.credit, credit);
+	assert_int_equal(tc->peer.owed, 17);
+	nothing_out(tc);
+	tc->peer.owed = 0;
+}
+
+static void o2g_proto_inject__refuses(void **state)
+{
+	struct mock_req *s[400];
+	int n;
+
+	inject_refused(0); /* the channel does not offer it */
+	tc->peer.inject_max = 1001;
+	inject_refused(1001);
+	tc->hold = 1; /* the channel cannot now */
+	inject_refused(8);
+	tc->hold = 0;
+	tc->peer.credit = O2G_CREDIT_RESERVE + O2G_COST + 8;
+	inject_refused(9);
+	assert_int_equal(o2g_proto_inject(&t.core, &tc->peer, 42, data, 8), 0);
+	next_out(tc, O2G_PKT_EAGER);
+	/* not past what is stalled */
+	n = stall(s);
+	next_out(tc, O2G_PKT_CREDIT);
+	tc->peer.credit = 100000;
+	inject_refused(8);
+	mock_lose(tc, -O2G_ERR_PEER);
+	inject_refused(8);
+	for (int i = 0; i <= n; i++)
+		ends(s[i], -O2G_ERR_PEER);
+}
+
 /* --- o2g_proto_send without credit --- */
 
 static void fill_credit(struct mock_req **s, int *n)
@@ -322,19 +397,6 @@ static void o2g_proto_send__no_credit_makes_rts(void **state)
 	h = next_out(tc, O2G_PKT_RTS);
 	TO_T(.type = O2G_PKT_FIN, .cookie = h.cookie);
 	ends(s[n], 0);
-}
-
-/* Send large ones until one stalls; returns how many RTS went out. */
-static int stall(struct mock_req **s)
-{
-	int n = 0;
-
-	for (;; n++) {
-		s[n] = mock_send(&t, 1, 5, data, 5000, 0);
-		if (s[n]->core.state == O2G_ST_STALLED)
-			return n;
-		next_out(tc, O2G_PKT_RTS);
-	}
 }
 
 static void finish_all(struct mock_req **s, int n)
@@ -1130,6 +1192,95 @@ static void o2g_proto_bye__closes_in_order(void **state)
 	cancel(rany);
 }
 
+/* --- o2g_proto_rx_whole --- */
+
+static enum o2g_proto_reason whole(u64 tag, u32 credit, u64 len)
+{
+	return o2g_proto_rx_whole(&t.core, &tc->peer, tag, credit, data, len);
+}
+
+static void o2g_proto_rx_whole__posted(void **state)
+{
+	static const u64 lens[] = { 0, 1, 8, 100 };
+
+	for (int i = 0; i < 4; i++) {
+		/* the mock cuts a buffer into 1 + length % 3 segments */
+		for (u64 room = 0; room < 3; room++) {
+			struct mock_req *r =
+				mock_recv(&t, 1, 3, 0, lens[i] + room);
+
+			assert_int_equal(whole(3, 0, lens[i]), OK);
+			assert_int_equal(r->tag, 3);
+			assert_int_equal(r->src, 1);
+			assert_int_equal(r->msg_len, lens[i]);
+			got(r, lens[i]);
+		}
+	}
+	assert_int_equal(t.unexp_count, 0);
+	assert_int_equal(tc->peer.used, 0);
+	assert_int_equal(tc->peer.posted, 0);
+	assert_int_equal(tc->peer.owed, 3 * 109 + 12 * O2G_COST);
+}
+
+static void o2g_proto_rx_whole__unexpected(void **state)
+{
+	assert_int_equal(whole(3, 0, 100), OK);
+	assert_int_equal(whole(3, 0, 0), OK);
+	assert_int_equal(t.unexp_count, 2);
+	assert_int_equal(tc->peer.used, 100 + 2 * O2G_COST);
+	got(mock_recv(&t, ANY, 3, 0, 100), 100);
+	got(mock_recv(&t, ANY, 3, 0, 100), 0);
+	assert_int_equal(tc->peer.used, 0);
+}
+
+static void o2g_proto_rx_whole__truncated(void **state)
+{
+	for (u64 room = 0; room < 4; room++) {
+		struct mock_req *r = mock_recv(&t, 1, 3, 0, room);
+
+		assert_int_equal(whole(3, 0, 8), OK);
+		assert_int_equal(r->got, room);
+		assert_int_equal(r->msg_len, 8);
+		assert_memory_equal(r->buf, data, room);
+		ends(r, -O2G_ERR_TRUNCATED);
+	}
+}
+
+static void o2g_proto_rx_whole__credit(void **state)
+{
+	u64 given = 0;
+
+	for (int i = 0; i < 100; i++) {
+		struct mock_req *r = mock_recv(&t, 1, 3, 0, 1000);
+
+		assert_int_equal(whole(3, 5, 1000), OK);
+		got(r, 1000);
+		while (mock_first(tc))
+			given += next_out(tc, O2G_PKT_CREDIT).credit;
+	}
+	assert_int_equal(tc->peer.credit, O2G_CREDIT_INIT + 500);
+	/* what was used comes back, and what the grant grew by */
+	assert_int_equal(given + tc->peer.owed, 100 * (1000 + O2G_COST) +
+			 tc->peer.granted - O2G_CREDIT_INIT);
+}
+
+static void o2g_proto_rx_whole__refuses(void **state)
+{
+	int n = 0;
+
+	assert_int_equal(whole(3, ~0u, 8), O2G_PROTO_BAD_CREDIT);
+	t.fail_alloc = 1;
+	assert_int_equal(whole(3, 0, 8), O2G_PROTO_NO_MEMORY);
+	tc->peer.used = 0;
+	while (whole(3, 0, 1000) == OK)
+		n++;
+	assert_int_equal(n, O2G_CREDIT_INIT / (1000 + O2G_COST));
+	assert_int_equal(whole(3, 0, 1000), O2G_PROTO_TOO_LONG);
+	TO_T(.type = O2G_PKT_BYE);
+	assert_int_equal(whole(3, 0, 8), O2G_PROTO_AFTER_BYE);
+	assert_true(t.core.stats.bad_packets >= 4);
+}
+
 /* --- o2g_proto_rx_begin: what a peer must not send --- */
 
 static void o2g_proto_rx_begin__wrong_endpoint(void **state)
@@ -1401,6 +1552,8 @@ int main(void)
 		S(o2g_proto_send__exposes),
 		S(o2g_proto_send__peer_is_down),
 		S(o2g_proto_send__xmit_finds_peer_gone),
+		S(o2g_proto_inject__sends),
+		S(o2g_proto_inject__refuses),
 		S(o2g_proto_send__no_credit_makes_rts),
 		S(o2g_proto_send__stalls_in_order),
 		S(o2g_proto_send__extra_credit_buys_envelopes),
@@ -1449,6 +1602,11 @@ int main(void)
 		S(o2g_proto_cancel__send_under_way),
 		S(o2g_proto_cancel__put_and_get),
 		S(o2g_proto_bye__closes_in_order),
+		S(o2g_proto_rx_whole__posted),
+		S(o2g_proto_rx_whole__unexpected),
+		S(o2g_proto_rx_whole__truncated),
+		S(o2g_proto_rx_whole__credit),
+		S(o2g_proto_rx_whole__refuses),
 		S(o2g_proto_rx_begin__wrong_endpoint),
 		S(o2g_proto_rx_begin__after_bye),
 		S(o2g_proto_rx_begin__impossible_credit),
