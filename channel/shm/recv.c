@@ -189,6 +189,9 @@ static inline int take_packet(struct shm_link *l, const struct shm_cell *cell,
 		return lose(l, "bad header");
 	h.src = p->core.rank;
 	h.dst = l->shm->rank;
+	/* It comes while the core looks for the receive. */
+	if (n > sizeof(cell->brief.body))
+		shm_prefetch_data(&l->rx, n, 0);
 	l->body_left = o2g_wire_body(&h);
 	r = o2g_proto_rx_begin(l->shm->core, &p->core, &h, &l->rxp);
 	if (unlikely(l->dead))

@@ -170,6 +170,16 @@ static inline bool shm_ready(const struct shm_cell *cell, u32 pos, u64 *ctl)
 	return (u32)*ctl == pos + 1;
 }
 
+/* Ask for the lines of the next @n data bytes, to read or to write. */
+#define SHM_AHEAD 2048
+#define shm_prefetch_data(e, n, rw)                                        \
+	do {                                                               \
+		for (u32 i_ = 0; i_ < (n) && i_ < SHM_AHEAD; i_ += SHM_LINE) \
+			__builtin_prefetch((e)->data + (((e)->at + i_) &   \
+							(e)->data_mask),   \
+					   rw);                            \
+	} while (0)
+
 /* memcpy for a few bytes, in moves that overlap. @n is at most 64. */
 static inline void shm_copy_short(void *to, const void *from, u32 n)
 {

@@ -273,6 +273,9 @@ int shm_send(struct chan *c, struct chan_peer *p, const struct o2g_hdr *h,
 			source_read(&from, (char *)body, len);
 	}
 	publish(l, cell, h->type, h->flags, brief ? SHM_BRIEF : SHM_FULL);
+	/* The next one is likely to be as long. */
+	if (len > in_cell)
+		shm_prefetch_data(&l->tx, len, 1);
 	return 0;
 }
 
