@@ -197,10 +197,17 @@ static int timer_ready(struct chan_watch *w, u32 events)
 	return 0;
 }
 
+/*
+ * It is for the thread that sleeps on epfd. If that still sleeps, this is another
+ * one, which was quicker to ask for events: ring again, or it sleeps on.
+ */
 static int wake_ready(struct chan_watch *w, u32 events)
 {
-	u64 n;
+	struct user_ep *ep = container_of(w, struct user_ep, wake_watch);
+	u64 n = 1;
 
+	if (ep->poller_asleep)
+		return write(w->fd, &n, sizeof(n)) < 0 ? 0 : 0;
 	return read(w->fd, &n, sizeof(n)) < 0 ? 0 : 0;
 }
 
