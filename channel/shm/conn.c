@@ -114,6 +114,7 @@ static int map_tx(struct shm_link *l, const char *card, int *pidfd)
 static void get_attention(struct shm_link *l)
 {
 	__atomic_fetch_add(&l->theirs->attention, 1, __ATOMIC_SEQ_CST);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	shm_wake(l->shm, l->theirs);
 }
 

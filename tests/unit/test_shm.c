@@ -411,6 +411,67 @@ static void first_contact__wakes(void **arg)
 	run_well(first_waits, first_sends);
 }
 
+/* --- what we send goes another way, what it sends comes through here --- */
+
+#define ONE_WAY 120 /* as much as the first credit allows: none comes back */
+
+static int taken_elsewhere;
+
+static int other_send(struct chan *c, struct chan_peer *p,
+		      const struct o2g_hdr *h, struct o2g_req *req, u64 off,
+		      u64 len)
+{
+	taken_elsewhere++;
+	return 0;
+}
+
+static void one_way_recv(void)
+{
+	static const struct chan_ops other_ops = { .send = other_send };
+	struct chan elsewhere = { .ops = &other_ops, .ep = &ep };
+	struct chan_peer *p = chan_ep_peer(&ep, 1);
+	char buf[100];
+	struct o2g_seg seg = { buf, sizeof(buf) };
+	struct host_req req;
+
+	p->chan = &elsewhere;
+	p->link = &elsewhere;
+	meet(1);
+	for (int i = 0; i < ONE_WAY; i++) {
+		host_irecv(&ep, &req, 1, i, &seg, 1);
+		CHECK(host_until(&ep, &req.done, 5000, i % 2));
+		CHECK(req.req.status == 0 && buf[99] == (char)i);
+	}
+	CHECK(p->chan == &elsewhere && p->link == &elsewhere);
+	CHECK(taken_elsewhere > 0); /* the credit that it gets back */
+	meet_at_work(2);
+	/* It is gone: the other channel will say so, not this one. */
+	for (int i = 0; i < 5; i++)
+		host_round(&ep, 20);
+	CHECK(!ep.lost[1][0] && p->link == &elsewhere);
+}
+
+static void one_way_send(void)
+{
+	char buf[100];
+	struct o2g_seg seg = { buf, sizeof(buf) };
+	struct host_req req;
+
+	meet(1);
+	for (int i = 0; i < ONE_WAY; i++) {
+		memset(buf, i, sizeof(buf));
+		host_isend(&ep, &req, 0, i, &seg, 1);
+		CHECK(host_until(&ep, &req.done, 5000, true));
+		usleep(i % 50 ? 0 : 1000);
+	}
+	meet_at_work(2);
+}
+
+static void one_way__receives_only(void **arg)
+{
+	run_well(one_way_recv, one_way_send);
+}
+
 /* --- the end --- */
 
 static void outlive(void)
@@ -924,6 +985,7 @@ int main(void)
 		T(full_ring__waits_and_wakes),
 		T(sleep__is_woken),
 		T(first_contact__wakes),
+		T(one_way__receives_only),
 		T(killed__is_noticed),
 		T(killed__is_noticed_by_timer),
 		T(bye__is_no_loss),
