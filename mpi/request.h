@@ -134,7 +134,9 @@ static inline bool mpii_simple(const struct mpii_comm *c,
 			       MPI_Count count)
 {
 	return mpii_likely(c && t && t->contiguous && t->committed &&
-			   count >= 0 && (buf || count == 0));
+			   count >= 0 &&
+			   ((uintptr_t)buf > (uintptr_t)MPI_IN_PLACE ||
+			    count == 0));
 }
 static inline bool mpii_simple_dest(const struct mpii_comm *c, int dest,
 				    int tag)

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/*
+ * mistake WHAT: one mistake each, for tests/system/mpi_errors.sh, which looks
+ * at what is said and how the job ends. Not in testlist.
+ */
+#include "check.h"
+
+int main(int argc, char **argv)
+{
+	const char *what = argc > 1 ? argv[1] : "";
+	int x[2] = { 0, 0 };
+	MPI_Comm d;
+
+	if (!strcmp(what, "before"))
+		MPI_Comm_rank(WORLD, &rank);
+	start(&argc, &argv);
+	if (!strcmp(what, "rank"))
+		MPI_Send(x, 1, MPI_INT, 7, 0, WORLD);
+	if (!strcmp(what, "named")) {
+		MPI_Comm_dup(WORLD, &d);
+		MPI_Comm_set_name(d, "my rows");
+		MPI_Recv(x, 1, MPI_INT, 9, 0, d, IGNORE);
+	}
+	if (!strcmp(what, "truncate")) {
+		MPI_Request q;
+
+		MPI_Isend(x, 2, MPI_INT, rank, 5, WORLD, &q);
+		MPI_Recv(x, 1, MPI_INT, rank, 5, WORLD, IGNORE);
+	}
+	if (!strcmp(what, "waitall")) {
+		MPI_Request q[2];
+
+		MPI_Isend(x, 2, MPI_INT, rank, 5, WORLD, &q[0]);
+		MPI_Irecv(x, 1, MPI_INT, rank, 5, WORLD, &q[1]);
+		MPI_Waitall(2, q, MPI_STATUSES_IGNORE);
+	}
+	if (!strcmp(what, "twice"))
+		MPI_Init(NULL, NULL);
+	if (!strcmp(what, "abort")) {
+		printf("said before");
+		MPI_Abort(WORLD, 42);
+	}
+	if (!strcmp(what, "abort256"))
+		MPI_Abort(WORLD, 256);
+	if (!strcmp(what, "talk")) {
+		for (int i = 0; i < 10; i++)
+			MPI_Sendrecv(x, 2, MPI_INT, (rank + 1) % size, 1, x, 2,
+				     MPI_INT, (rank + size - 1) % size, 1,
+				     WORLD, IGNORE);
+	}
+	MPI_Finalize();
+	if (!strcmp(what, "after"))
+		MPI_Barrier(WORLD);
+	return 0;
+}
