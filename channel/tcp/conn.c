@@ -72,16 +72,60 @@ static bool is_bound(const struct tcp_conn *k)
 	return k->peer->chan == &k->chan->chan && k->peer->link == k;
 }
 
+/* Move it to the front; who falls off the end is watched again. */
 void tcp_conn_hot(struct tcp_conn *k)
 {
-	struct tcp_conn **hot = k->chan->hot;
+	struct tcp_conn **hot = k->chan->hot, *moved = k;
 
-	if (hot[0] == k)
-		return;
-	for (int i = TCP_HOT - 1; i > 0; i--)
-		if (i == TCP_HOT - 1 || hot[i] != k)
-			hot[i] = hot[i - 1];
-	hot[0] = k;
+	for (int i = 0; i < TCP_HOT; i++) {
+		struct tcp_conn *old = hot[i];
+
+		hot[i] = moved;
+		if (!old || old == k)
+			return;
+		moved = old;
+	}
+	tcp_conn_watch(moved);
+}
+
+void tcp_conn_broken(struct tcp_conn *k, int err)
+{
+	k->tx_err = err;
+	chan_timer_set(k->chan->chan.ep, &k->timer, 0);
+}
+
+static int watch_add(struct tcp_conn *k)
+{
+	int err = chan_watch_add(k->chan->chan.ep, &k->watch,
+				 EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET);
+
+	k->watched = !err;
+	return err;
+}
+
+/* Adding reports what there is already: nothing is lost in between. */
+void tcp_conn_watch(struct tcp_conn *k)
+{
+	int err = 0;
+
+	k->streak = 0;
+	if (!k->watched && k->watch.fd >= 0)
+		err = watch_add(k);
+	if (err)
+		tcp_conn_broken(k, err);
+}
+
+void tcp_conn_unwatch(struct tcp_conn *k)
+{
+	if (k->watched)
+		chan_watch_del(k->chan->chan.ep, &k->watch);
+	k->watched = false;
+}
+
+void tcp_conn_block(struct tcp_conn *k)
+{
+	k->blocked = true;
+	tcp_conn_watch(k);
 }
 
 static void cool(struct tcp_conn *k)
@@ -98,7 +142,7 @@ static int take_fd(struct tcp_conn *k)
 
 	if (fd < 0)
 		return -1;
-	chan_watch_del(k->chan->chan.ep, &k->watch);
+	tcp_conn_unwatch(k);
 	k->watch.fd = -1;
 	return k->adopted ? -1 : fd;
 }
@@ -132,8 +176,7 @@ int tcp_conn_open(struct tcp_conn *k, int fd)
 
 	tcp_dial_stop(k);
 	k->watch.fd = fd;
-	err = chan_watch_add(k->chan->chan.ep, &k->watch,
-			     EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET);
+	err = watch_add(k);
 	if (err) {
 		k->watch.fd = -1;
 		return err;

@@ -233,6 +233,22 @@ static int poll_more(struct tcp_chan *c)
 	return tcp_recv(k);
 }
 
+/*
+ * A program that polls all the time finds everything here. Watching the socket
+ * as well would only make each arrival slower (about 0.4 us on veth).
+ */
+static int poll_hot(struct tcp_conn *k)
+{
+	struct tcp_chan *c = k->chan;
+	int packets = tcp_recv(k);
+
+	/* Where it is not in front any more it may be gone. */
+	if (packets && c->hot[0] == k && k->watched && !c->armed &&
+	    !k->blocked && !k->adopted && ++k->streak >= TCP_STREAK)
+		tcp_conn_unwatch(k);
+	return packets;
+}
+
 int tcp_poll(struct chan *chan)
 {
 	struct tcp_chan *c = tcp_chan_of(chan);
@@ -243,7 +259,7 @@ int tcp_poll(struct chan *chan)
 		packets += poll_more(c);
 	for (int i = 0; i < TCP_HOT && !packets; i++)
 		if (c->hot[i])
-			packets += tcp_recv(c->hot[i]);
+			packets += poll_hot(c->hot[i]);
 	return packets;
 }
 
@@ -251,11 +267,16 @@ bool tcp_arm(struct chan *chan)
 {
 	struct tcp_chan *c = tcp_chan_of(chan);
 
+	c->armed = true;
 	if (chan->needs_flush)
 		tcp_flush(chan);
+	for (int i = 0; i < TCP_HOT; i++)
+		if (c->hot[i])
+			tcp_conn_watch(c->hot[i]);
 	return !o2g_list_empty(&c->more);
 }
 
 void tcp_disarm(struct chan *chan)
 {
+	tcp_chan_of(chan)->armed = false;
 }

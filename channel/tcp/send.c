@@ -60,13 +60,6 @@ static ssize_t vec_send(int fd, struct out_vec *o)
 	return n < 0 ? -errno : n;
 }
 
-/* The loss is reported from the timer: our caller may hold the connection. */
-static void tx_failed(struct tcp_conn *k, int err)
-{
-	k->tx_err = err;
-	chan_timer_set(k->chan->chan.ep, &k->timer, 0);
-}
-
 static bool out_empty(const struct tcp_conn *k)
 {
 	return k->out_head == k->out_tail;
@@ -149,7 +142,7 @@ static bool push_once(struct tcp_conn *k)
 	push_collect(k, &o);
 	n = vec_send(k->watch.fd, &o);
 	if (n < 0 && n != -EAGAIN) {
-		tx_failed(k, n);
+		tcp_conn_broken(k, n);
 		return false;
 	}
 	if (n < 0)
@@ -161,7 +154,9 @@ static bool push_once(struct tcp_conn *k)
 		o2g_list_del(&tx->link);
 		o2g_proto_sent(k->chan->core, tx->req);
 	}
-	k->blocked = (u64)n < o.bytes;
+	k->blocked = false;
+	if ((u64)n < o.bytes)
+		tcp_conn_block(k);
 	return !k->blocked;
 }
 
@@ -182,7 +177,7 @@ static int enqueue(struct tcp_conn *k, const void *hdr, u32 hdr_done,
 	struct o2g_tx *tx = req ? &req->tx : malloc(sizeof(*tx));
 
 	if (!tx) {
-		tx_failed(k, -ENOMEM);
+		tcp_conn_broken(k, -ENOMEM);
 		return -ENOMEM;
 	}
 	memcpy(tx->hdr, hdr, O2G_HDR_SIZE);
@@ -240,7 +235,8 @@ static ssize_t send_small(struct tcp_conn *k, const u8 *hdr,
 	/* The call itself takes longer than what makes a burst. */
 	k->last_ns = o2g_now_ns();
 	k->last_turn = k->chan->turn;
-	k->blocked = n < (ssize_t)(O2G_HDR_SIZE + len);
+	if (unlikely(n < (ssize_t)(O2G_HDR_SIZE + len)))
+		tcp_conn_block(k);
 	return n;
 }
 
@@ -255,7 +251,8 @@ static ssize_t send_large(struct tcp_conn *k, const u8 *hdr,
 	vec_add(&o, hdr, O2G_HDR_SIZE);
 	vec_add_body(&o, req, off, len);
 	n = vec_send(k->watch.fd, &o);
-	k->blocked = n < (ssize_t)o.bytes;
+	if (n < (ssize_t)o.bytes)
+		tcp_conn_block(k);
 	return n;
 }
 
@@ -271,7 +268,7 @@ static int send_now(struct tcp_conn *k, const struct o2g_hdr *h,
 	n = len <= TCP_SMALL ? send_small(k, hdr, req, off, len) :
 			       send_large(k, hdr, req, off, len);
 	if (unlikely(n < 0 && n != -EAGAIN)) {
-		tx_failed(k, n);
+		tcp_conn_broken(k, n);
 		return -O2G_ERR_PEER;
 	}
 	sent = n < 0 ? 0 : n;

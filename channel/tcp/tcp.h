@@ -36,6 +36,7 @@
 #define TCP_IOV 32
 #define TCP_WORK_BYTES (1u << 20) /* per connection and call */
 #define TCP_HOT 2
+#define TCP_STREAK 16 /* then watching is a waste until the next sleep */
 
 struct tcp_conn;
 struct tcp_chan;
@@ -53,6 +54,8 @@ struct tcp_conn {
 	bool hup;	/* the peer will send no more: read on to the end */
 	bool pushing;	/* in tcp_push: send() only queues */
 	bool blocked;	/* the socket took no more: wait for EPOLLOUT */
+	bool watched;	/* false for a hot one while the program polls */
+	u8 streak;	/* polls that found something, since the last sleep */
 	int tx_err;	/* sending failed; the timer reports it */
 	struct chan_timer timer; /* dialling, or reporting tx_err */
 	struct tcp_dial *dial;	 /* while dialling */
@@ -114,6 +117,7 @@ struct tcp_chan {
 	/* connections */
 	struct o2g_list conns;
 	struct tcp_conn *hot[TCP_HOT]; /* last active first; may be NULL */
+	bool armed; /* somebody sleeps: everything is watched */
 	struct o2g_list more, dirty;
 	struct chan_timer flush_timer;
 	bool flush_set;	 /* the timer runs */
@@ -159,6 +163,13 @@ int tcp_conn_open(struct tcp_conn *k, int fd);
 void tcp_conn_lost(struct tcp_conn *k, int err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 void tcp_conn_hot(struct tcp_conn *k);
+/* Have the engine's epoll look at it, or not. */
+void tcp_conn_watch(struct tcp_conn *k);
+void tcp_conn_unwatch(struct tcp_conn *k);
+/* The socket is full: EPOLLOUT will tell when it is not. */
+void tcp_conn_block(struct tcp_conn *k);
+/* Sending has failed: the timer reports it, since our caller may hold @k. */
+void tcp_conn_broken(struct tcp_conn *k, int err);
 /* An accepted socket has proved to be @rank: what becomes of it. */
 enum tcp_verdict tcp_conn_offer(struct tcp_chan *c, u32 rank, const char *host,
 				struct tcp_conn **conn);
