@@ -88,6 +88,7 @@ static int make_vector(const char *func, bool large, int combiner,
 		       MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
 	bool bytes = combiner == MPI_COMBINER_HVECTOR;
+	MPI_Aint step;
 	struct mpii_made *m;
 	struct mpii_type *old;
 	struct mpii_build b;
@@ -102,8 +103,8 @@ static int make_vector(const char *func, bool large, int combiner,
 	err = mpii_build_begin(&b);
 	if (err)
 		return mpii_raise(NULL, err, func);
-	err = mpii_build_add(&b, 0, count, bytes ? stride : stride * old->extent,
-			     bl, old);
+	step = bytes ? stride : stride * old->extent;
+	err = mpii_build_add(&b, 0, count, step, bl, old);
 	m = mpii_made_create(combiner, large, 0, 3, 1, 1);
 	if (m) {
 		mpii_made_num(m, count);

@@ -66,6 +66,8 @@ int mpii_type_wrap(struct mpii_type **inner, MPI_Aint disp, MPI_Count count,
 /* Give a type that has ended other bounds. */
 void mpii_type_bounds(struct mpii_type *t, MPI_Aint lb, MPI_Aint extent);
 
+/* The object of a handle, or MPI_ERR_TYPE raised. */
+int mpii_type_arg(const char *func, MPI_Datatype h, struct mpii_type **t);
 /* For every constructor: check the arguments they all have … */
 int mpii_type_args(const char *func, MPI_Count count, MPI_Datatype oldtype,
 		   MPI_Datatype *newtype, struct mpii_type **old);

@@ -124,15 +124,6 @@ MPI_Count mpii_type_elements(const struct mpii_type *t, MPI_Count bytes)
 
 /* --- envelope and contents --- */
 
-static int get_type(const char *func, MPI_Datatype h, struct mpii_type **t)
-{
-	*t = mpii_type_get(h);
-	if (*t)
-		return MPI_SUCCESS;
-	return mpii_error(NULL, MPI_ERR_TYPE, func,
-			  "datatype %p is not a datatype", (void *)h);
-}
-
 static int small_only(const char *func, const struct mpii_type *t)
 {
 	if (!t->made || !t->made->large)
@@ -142,19 +133,50 @@ static int small_only(const char *func, const struct mpii_type *t)
 			  "with %s_c", func);
 }
 
+/* The record; of a predefined type, one that says so. */
+static const struct mpii_made *made_of(const struct mpii_type *t)
+{
+	static const struct mpii_made named = {
+		.combiner = MPI_COMBINER_NAMED
+	};
+
+	return t->made ? t->made : &named;
+}
+
+int PMPI_Type_get_envelope(MPI_Datatype datatype, int *num_integers,
+			   int *num_addresses, int *num_datatypes,
+			   int *combiner)
+{
+	const char *func = "MPI_Type_get_envelope";
+	const struct mpii_made *m;
+	struct mpii_type *t;
+	int err = mpii_type_arg(func, datatype, &t);
+
+	if (!err)
+		err = small_only(func, t);
+	if (err)
+		return err;
+	m = made_of(t);
+	*num_integers = m->nints;
+	*num_addresses = m->naddrs;
+	*num_datatypes = m->ntypes;
+	*combiner = m->combiner;
+	return MPI_SUCCESS;
+}
+MPII_ALIAS(Type_get_envelope);
+
 int PMPI_Type_get_envelope_c(MPI_Datatype datatype, MPI_Count *num_integers,
 			     MPI_Count *num_addresses,
 			     MPI_Count *num_large_counts,
 			     MPI_Count *num_datatypes, int *combiner)
 {
-	const struct mpii_made none = { .combiner = MPI_COMBINER_NAMED };
 	const struct mpii_made *m;
 	struct mpii_type *t;
-	int err = get_type("MPI_Type_get_envelope_c", datatype, &t);
+	int err = mpii_type_arg("MPI_Type_get_envelope_c", datatype, &t);
 
 	if (err)
 		return err;
-	m = t->made ? t->made : &none;
+	m = made_of(t);
 	*num_integers = m->nints;
 	*num_addresses = m->naddrs;
 	*num_large_counts = m->ncounts;
@@ -164,36 +186,13 @@ int PMPI_Type_get_envelope_c(MPI_Datatype datatype, MPI_Count *num_integers,
 }
 MPII_ALIAS(Type_get_envelope_c);
 
-int PMPI_Type_get_envelope(MPI_Datatype datatype, int *num_integers,
-			   int *num_addresses, int *num_datatypes,
-			   int *combiner)
-{
-	const char *func = "MPI_Type_get_envelope";
-	MPI_Count ints, addrs, counts, types;
-	struct mpii_type *t;
-	int err = get_type(func, datatype, &t);
-
-	if (!err)
-		err = small_only(func, t);
-	if (!err)
-		err = PMPI_Type_get_envelope_c(datatype, &ints, &addrs, &counts,
-					       &types, combiner);
-	if (err)
-		return err;
-	*num_integers = ints;
-	*num_addresses = addrs;
-	*num_datatypes = types;
-	return MPI_SUCCESS;
-}
-MPII_ALIAS(Type_get_envelope);
-
 static int get_contents(const char *func, MPI_Datatype datatype,
 			const MPI_Count max[4], int *ints, MPI_Aint *addrs,
 			MPI_Count *counts, MPI_Datatype *types, bool large)
 {
 	const struct mpii_made *m;
 	struct mpii_type *t;
-	int err = get_type(func, datatype, &t);
+	int err = mpii_type_arg(func, datatype, &t);
 
 	if (!err && !large)
 		err = small_only(func, t);

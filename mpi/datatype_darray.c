@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * Distributed arrays: the part of an array that one process of a grid has, built
- * from the fastest dimension outwards like a subarray. In a dimension a process
- * has pieces of `piece` elements, one of every psizes pieces; a block
+ * Distributed arrays: the part of an array that one process of a grid has,
+ * built from the fastest dimension outwards like a subarray. In a dimension a
+ * process has pieces of `piece` elements, one of every psizes pieces; a block
  * distribution is one such piece per process. Processes are numbered in C
  * order, whatever the order of the array.
  */
@@ -55,8 +55,8 @@ static int check_darray(const struct darray *a)
 
 	if (a->ndims <= 0 || a->size <= 0 || a->rank < 0 || a->rank >= a->size)
 		return mpii_error(NULL, MPI_ERR_ARG, a->func,
-				  "ndims %d, size %d or rank %d is out of range",
-				  a->ndims, a->size, a->rank);
+				  "ndims %d, size %d or rank %d is out of "
+				  "range", a->ndims, a->size, a->rank);
 	if (a->order != MPI_ORDER_C && a->order != MPI_ORDER_FORTRAN)
 		return mpii_error(NULL, MPI_ERR_ARG, a->func,
 				  "order %d is neither MPI_ORDER_C nor "

@@ -6,7 +6,7 @@
 
 #include "datatype.h"
 
-static int get_type(const char *func, MPI_Datatype h, struct mpii_type **t)
+int mpii_type_arg(const char *func, MPI_Datatype h, struct mpii_type **t)
 {
 	*t = mpii_type_get(h);
 	if (*t)
@@ -18,7 +18,7 @@ static int get_type(const char *func, MPI_Datatype h, struct mpii_type **t)
 int PMPI_Type_size(MPI_Datatype datatype, int *size)
 {
 	struct mpii_type *t;
-	int err = get_type("MPI_Type_size", datatype, &t);
+	int err = mpii_type_arg("MPI_Type_size", datatype, &t);
 
 	if (!err)
 		*size = t->size > INT_MAX ? MPI_UNDEFINED : t->size;
@@ -29,7 +29,7 @@ MPII_ALIAS(Type_size);
 static int get_size(const char *func, MPI_Datatype datatype, MPI_Count *size)
 {
 	struct mpii_type *t;
-	int err = get_type(func, datatype, &t);
+	int err = mpii_type_arg(func, datatype, &t);
 
 	if (!err)
 		*size = t->size;
@@ -53,7 +53,7 @@ static int get_extent(const char *func, bool exact, MPI_Datatype datatype,
 		      int64_t *lb, int64_t *extent)
 {
 	struct mpii_type *t;
-	int err = get_type(func, datatype, &t);
+	int err = mpii_type_arg(func, datatype, &t);
 
 	if (err)
 		return err;
@@ -114,7 +114,7 @@ int PMPI_Type_set_name(MPI_Datatype datatype, const char *type_name)
 {
 	const char *func = "MPI_Type_set_name";
 	struct mpii_type *t;
-	int err = get_type(func, datatype, &t);
+	int err = mpii_type_arg(func, datatype, &t);
 	char *name;
 
 	if (err)
@@ -143,7 +143,7 @@ int PMPI_Type_get_name(MPI_Datatype datatype, char *type_name, int *resultlen)
 	if (datatype == MPI_DATATYPE_NULL) {
 		name = "MPI_DATATYPE_NULL";
 	} else {
-		err = get_type(func, datatype, &t);
+		err = mpii_type_arg(func, datatype, &t);
 		if (err)
 			return err;
 		name = t->name ? t->name : "";

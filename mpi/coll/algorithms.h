@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * Every algorithm. What each does and costs is told at the top of its file.
- * In the reductions `in` is never MPI_IN_PLACE: it is `out` then. Gathers to all
+ * Every algorithm. What each does and costs is told at the top of its file. In
+ * the reductions `in` is never MPI_IN_PLACE: it is `out` then. Gathers to all
  * work in place: the block of this rank is already where it belongs.
  */
 #ifndef COLL_ALGORITHMS_H

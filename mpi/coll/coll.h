@@ -104,8 +104,9 @@ static inline void coll_memory_put(struct coll_memory *m)
 }
 
 /*
- * Requests of one call, posted with the functions below and waited for together.
- * After a failure the rest is still waited for: the buffers are the program's.
+ * Requests of one call, posted with the functions below and waited for
+ * together. After a failure the rest is still waited for: the buffers are the
+ * program's.
  */
 struct coll_reqs {
 	struct mpii_req **req;

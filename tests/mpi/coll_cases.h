@@ -468,7 +468,8 @@ static inline void case_alltoallw(struct env *e, const struct itype *types)
 	struct table r = lay_out(e, c.rt, ints + e->rank, n);
 	struct buf in = buf_new(c.st, s.total);
 	struct buf got = buf_new(c.rt, r.total), want = buf_new(c.rt, r.total);
-	MPI_Datatype *st = malloc(n * sizeof(*st)), *rt = malloc(n * sizeof(*rt));
+	MPI_Datatype *st = malloc(n * sizeof(*st));
+	MPI_Datatype *rt = malloc(n * sizeof(*rt));
 
 	for (int i = 0; i < n; i++) {
 		expect_v(e, &in, &s, i, e->rank, i, c.salt);
@@ -701,6 +702,7 @@ static inline void reduce_scatter_case(struct env *e, const struct itype *types,
 	int n = e->size, *counts = malloc(n * sizeof(*counts));
 	long total = 0, start = 0;
 	struct buf in, got, want;
+	const void *from;
 	int *v, err;
 
 	for (int i = 0; i < n; i++) {
@@ -715,13 +717,13 @@ static inline void reduce_scatter_case(struct env *e, const struct itype *types,
 			    buf_new(&r.t, total);
 	v = reduced(&r, 0, n - 1, total, c.salt);
 	buf_put(e, &want, &r.t, 0, v + start * r.t.k, counts[e->rank]);
+	from = c.in_place ? MPI_IN_PLACE : in.at;
 	if (block)
-		err = MPI_Reduce_scatter_block(c.in_place ? MPI_IN_PLACE : in.at,
-					       got.at, counts[0], r.t.h, r.op,
-					       e->comm);
+		err = MPI_Reduce_scatter_block(from, got.at, counts[0], r.t.h,
+					       r.op, e->comm);
 	else
-		err = MPI_Reduce_scatter(c.in_place ? MPI_IN_PLACE : in.at,
-					 got.at, counts, r.t.h, r.op, e->comm);
+		err = MPI_Reduce_scatter(from, got.at, counts, r.t.h, r.op,
+					 e->comm);
 	CHECK(e, err == MPI_SUCCESS);
 	buf_compare(e, &got, &want);
 	free(v);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * Wrong arguments to collectives and datatype calls: the right class, words that
- * name the argument, and a communicator that still works afterwards.
+ * Wrong arguments to collectives and datatype calls: the right class, words
+ * that name the argument, and a communicator that still works afterwards.
  */
 #include <stdio.h>
 #include <stdlib.h>

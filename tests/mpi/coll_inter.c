@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * Collectives over an intercommunicator between the even and the odd ranks (and,
- * turned around, between the first rank and the rest).
+ * Collectives over an intercommunicator between the even and the odd ranks
+ * (and, turned around, between the first rank and the rest).
  */
 #include <stdio.h>
 #include <stdlib.h>

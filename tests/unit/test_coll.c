@@ -491,8 +491,8 @@ static void scan_body(struct rank *r)
 	for (int a = 0; a < 4; a++) {
 		bool ex = a % 2;
 		struct coll k = coll_begin(&r->comm);
-		struct reduction red = { .op = op, .user = 1, .t = { h, 4, 0, 16,
-								     0, 16 } };
+		struct reduction red = { .op = op, .user = 1,
+					 .t = { h, 4, 0, 16, 0, 16 } };
 		int *v = operand(&red, me, 1, 3);
 		int *w = ex && me == 0 ? calloc(4, sizeof(int)) :
 					 reduced(&red, 0, me - ex, 1, 3);

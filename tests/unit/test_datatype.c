@@ -719,8 +719,9 @@ static void arguments__wrong_ones_are_named(void **state)
 	assert_int_equal(PMPI_Type_vector(1, -1, 1, MPI_INT, &h), MPI_ERR_ARG);
 	assert_int_equal(PMPI_Type_indexed(1, neg, zero, MPI_INT, &h),
 			 MPI_ERR_ARG);
-	assert_int_equal(PMPI_Type_create_subarray(1, one, one, one, MPI_ORDER_C,
-						   MPI_INT, &h), MPI_ERR_ARG);
+	assert_int_equal(PMPI_Type_create_subarray(1, one, one, one,
+						   MPI_ORDER_C, MPI_INT, &h),
+			 MPI_ERR_ARG);
 	assert_int_equal(PMPI_Type_create_subarray(1, one, one, zero, 3,
 						   MPI_INT, &h), MPI_ERR_ARG);
 	assert_int_equal(PMPI_Type_free(&h), MPI_ERR_TYPE);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * Allgather by recursive doubling: in round i a rank exchanges all blocks it has
- * with the rank whose number differs in bit i. Equal blocks that follow each
- * other in memory, and a power of two of ranks.
+ * Allgather by recursive doubling: in round i a rank exchanges all blocks it
+ * has with the rank whose number differs in bit i. Equal blocks that follow
+ * each other in memory, and a power of two of ranks.
  *
  * Cost: log2 n * latency + (n - 1) blocks.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * Allgather(v) around a ring: in each of n - 1 rounds a rank passes the block it
- * got last to the next rank.
+ * Allgather(v) around a ring: in each of n - 1 rounds a rank passes the block
+ * it got last to the next rank.
  *
  * Cost: (n - 1) * (latency + block). Every rank talks to its neighbours only,
  * and at no time is more than one block under way to a rank. For long blocks.

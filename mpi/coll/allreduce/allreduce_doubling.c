@@ -4,8 +4,8 @@
  * the rank whose number differs in bit i, and both combine. When n is no power
  * of two, the first ranks pair up before: the even one of a pair hands its data
  * to the odd one and gets the result at the end. Each rank always holds the
- * value of neighbouring ranks, so operands can be kept in the order of ranks and
- * the operation need not commute.
+ * value of neighbouring ranks, so operands can be kept in the order of ranks
+ * and the operation need not commute.
  *
  * Cost: (ceil(log2 n) + 1 unless a power of two) * (latency + bytes +
  * combining). For short messages.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * Allreduce over an intercommunicator: each group reduces at its rank 0, the two
- * exchange the results, and each group is told the other's.
+ * Allreduce over an intercommunicator: each group reduces at its rank 0, the
+ * two exchange the results, and each group is told the other's.
  *
  * Cost: that of a reduce, a message and a broadcast.
  */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * Alltoall after Bruck et al.: block i is for the rank i further. In round b all
- * blocks whose number has bit b go that far in one message; after all rounds
- * each block has gone its way, and what is at place i came from the rank i
- * before.
+ * Alltoall after Bruck et al.: block i is for the rank i further. In round b
+ * all blocks whose number has bit b go that far in one message; after all
+ * rounds each block has gone its way, and what is at place i came from the rank
+ * i before.
  *
  * Cost: ceil(log2 n) * latency, each message about half of all bytes. For tiny
  * blocks and many ranks.

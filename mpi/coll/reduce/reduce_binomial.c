@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * Reduce up a binomial tree: a rank combines what its children send with its own
- * and sends it up. A child holds the ranks just above those its parent holds so
- * far, so operands stay in the order of ranks; an operation that does not
- * commute is therefore reduced at rank 0 and sent to the root, one that does
- * starts at the root.
+ * Reduce up a binomial tree: a rank combines what its children send with its
+ * own and sends it up. A child holds the ranks just above those its parent
+ * holds so far, so operands stay in the order of ranks; an operation that does
+ * not commute is therefore reduced at rank 0 and sent to the root, one that
+ * does starts at the root.
  *
  * Cost: ceil(log2 n) * (latency + bytes + combining). For short messages.
  */

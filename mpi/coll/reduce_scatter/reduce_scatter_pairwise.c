@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * Reduce-scatter in n - 1 rounds, for operations that commute: in round i a rank
- * gets its block from the rank i before, combines it, and sends the rank i
+ * Reduce-scatter in n - 1 rounds, for operations that commute: in round i a
+ * rank gets its block from the rank i before, combines it, and sends the rank i
  * further that one's.
  *
  * Cost: (n - 1) * latency + all bytes; memory for one block. For many ranks.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * Reduce-scatter as a reduce at rank 0 and a scatter: for operations that do not
- * commute, and for short messages of many ranks.
+ * Reduce-scatter as a reduce at rank 0 and a scatter: for operations that do
+ * not commute, and for short messages of many ranks.
  *
  * Cost: that of both.
  */
