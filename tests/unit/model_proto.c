@@ -65,7 +65,7 @@ static void run(u64 worlds, u64 seed)
 
 int main(int argc, char **argv)
 {
-	u64 worlds = argc > 1 ? strtoull(argv[1], NULL, 10) : 4000;
+	u64 worlds = argc > 1 ? strtoull(argv[1], NULL, 10) : 2500;
 
 	signal(SIGABRT, on_abort);
 	__sanitizer_set_death_callback(report);
