@@ -30,7 +30,7 @@ static void works(MPI_Comm c)
 
 static void basics(void)
 {
-	MPI_Group g, r;
+	MPI_Group g, r, both;
 	int flag, x;
 
 	OK(MPI_Comm_test_inter(inter, &flag));
@@ -47,8 +47,9 @@ static void basics(void)
 	EQUAL(x, others);
 	OK(MPI_Group_free(&g));
 	OK(MPI_Comm_group(half, &g));
-	OK(MPI_Group_intersection(g, r, &g));
-	CHECK(g == MPI_GROUP_EMPTY);
+	OK(MPI_Group_intersection(g, r, &both));
+	CHECK(both == MPI_GROUP_EMPTY);
+	OK(MPI_Group_free(&g));
 	OK(MPI_Group_free(&r));
 }
 
