@@ -13,8 +13,6 @@
 #define _GNU_SOURCE
 #include "shm.h"
 
-#include "log.h"
-
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>

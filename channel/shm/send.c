@@ -49,7 +49,7 @@ static inline void publish(struct shm_link *l, struct shm_cell *cell, u8 type,
 	shm_wake(l->shm, l->theirs);
 }
 
-/* Copy @n bytes from the cursor and move it, dropping segments it has passed. */
+/* Copy @n bytes from the cursor and move it on, dropping passed segments. */
 static void source_read(struct o2g_sink *s, char *to, size_t n)
 {
 	while (n && s->nsegs) {

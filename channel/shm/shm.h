@@ -104,7 +104,7 @@ struct shm {
 int shm_seg_create(struct shm *s, char *why, size_t why_size);
 int shm_seg_open(const struct shm_where *w, u32 rank, u32 size,
 		 struct shm_seg *seg);
-/* Allocate and map the ring of @sender. -ENOSPC when the memory is not there. */
+/* Allocate and map the ring of @sender. -ENOSPC when there is no memory. */
 int shm_ring_map(const struct shm_seg *seg, u32 sender, struct shm_end *e);
 void shm_ring_unmap(struct shm_end *e);
 void shm_seg_close(struct shm_seg *seg);
