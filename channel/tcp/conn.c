@@ -184,6 +184,7 @@ int tcp_conn_open(struct tcp_conn *k, int fd)
 	chan_timer_del(k->chan->chan.ep, &k->timer);
 	k->state = TCP_OPEN;
 	tcp_sock_describe(fd, k->ends, sizeof(k->ends));
+	o2g_debug("tcp: connected to rank %u: %s", k->peer->core.rank, k->ends);
 	tcp_alive_start(k->chan);
 	tcp_conn_hot(k);
 	tcp_push(k);

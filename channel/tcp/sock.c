@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "log.h"
 #include "settings.h"
 
 u64 tcp_timeout_us(void)
@@ -45,8 +46,36 @@ void tcp_sock_buffers(int fd)
 		set_int(fd, SOL_SOCKET, SO_RCVBUF, s->tcp_rcvbuf);
 }
 
+/*
+ * BBR sends on a timer's beat and does more work for every acknowledgement. On
+ * a long way with losses that pays; between the hosts of a cluster it costs: 4
+ * MiB messages over veth came at 310 MB/s with it and at 460 MB/s with cubic.
+ */
+static void set_congestion(int fd)
+{
+	const char *asked = o2g_settings()->tcp_congestion;
+	char now[32] = "";
+	socklen_t len = sizeof(now) - 1;
+
+	if (!*asked)
+		return;
+	if (strcmp(asked, "auto")) {
+		if (setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, asked,
+			       strlen(asked)))
+			o2g_warn("O2G_TCP_CONGESTION is \"%s\": %s; sysctl net.ipv4.tcp_allowed_congestion_control lists what is allowed",
+				 asked, strerror(errno));
+		return;
+	}
+	if (getsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, now, &len) ||
+	    strncmp(now, "bbr", 3))
+		return;
+	if (setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, "cubic", 5))
+		setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, "reno", 4);
+}
+
 void tcp_sock_options(int fd)
 {
+	set_congestion(fd);
 	set_int(fd, IPPROTO_TCP, TCP_NODELAY, 1);
 	set_int(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
 	set_int(fd, IPPROTO_TCP, TCP_KEEPIDLE, 10);
