@@ -79,6 +79,7 @@ static void *run(void *arg)
 	bool stay = true;
 	u64 seen = 0;
 
+	ep->lock.helper = __builtin_thread_pointer();
 	user_lock(ep);
 	while (!ep->closing) {
 		struct epoll_event ev;

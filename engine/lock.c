@@ -1,12 +1,29 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 #include "lock.h"
 
+#include <linux/membarrier.h>
+#include <stddef.h>
+
 #include "clock.h"
 
-/* Spin for a moment (holders are quick), then sleep until it is released. */
-void eng_lock_slow(struct eng_lock *l)
+#define SPINS 100 /* holders are quick */
+
+static int membarrier(int cmd)
 {
-	for (int i = 0; i < 100; i++) {
+	return (int)syscall(SYS_membarrier, cmd, 0, 0);
+}
+
+void eng_lock_init(struct eng_lock *l)
+{
+	if (membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0)
+		l->bias = __builtin_thread_pointer();
+	else
+		atomic_store(&l->revoke, 1);
+}
+
+static void state_take(struct eng_lock *l)
+{
+	for (int i = 0; i < SPINS; i++) {
 		unsigned free = 0;
 
 		if (atomic_compare_exchange_weak_explicit(&l->state, &free, 1,
@@ -17,4 +34,54 @@ void eng_lock_slow(struct eng_lock *l)
 	}
 	while (atomic_exchange_explicit(&l->state, 2, memory_order_acquire))
 		eng_futex_wait(&l->state, 2, NULL);
+}
+
+static void state_release(struct eng_lock *l)
+{
+	if (atomic_exchange_explicit(&l->state, 0, memory_order_release) == 2)
+		eng_futex_wake(&l->state, 1);
+}
+
+/* With `state`: keep the biased owner out, and wait until it is. */
+static void keep_owner_out(struct eng_lock *l)
+{
+	atomic_store(&l->revoke, 1);
+	membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
+	for (int i = 0; i < SPINS; i++) {
+		if (!atomic_load_explicit(&l->held, memory_order_acquire))
+			return;
+		o2g_cpu_relax();
+	}
+	while (atomic_load_explicit(&l->held, memory_order_acquire))
+		eng_futex_wait(&l->held, 1, NULL);
+}
+
+void eng_lock_slow(struct eng_lock *l)
+{
+	void *self = __builtin_thread_pointer();
+
+	if (l->bias == self) {
+		/* We said we were in, but somebody wants it: stand back. */
+		atomic_store_explicit(&l->held, 0, memory_order_release);
+		eng_futex_wake(&l->held, 1);
+		state_take(l);
+	} else {
+		state_take(l);
+		if (l->bias) {
+			keep_owner_out(l);
+			if (self != l->helper)
+				l->bias = NULL; /* and revoke stays set */
+		}
+	}
+	l->via_state = true;
+	atomic_store_explicit(&l->owner, self, memory_order_relaxed);
+}
+
+void eng_lock_release_slow(struct eng_lock *l)
+{
+	l->via_state = false;
+	atomic_store_explicit(&l->owner, NULL, memory_order_relaxed);
+	if (l->bias)
+		atomic_store_explicit(&l->revoke, 0, memory_order_release);
+	state_release(l);
 }

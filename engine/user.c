@@ -61,6 +61,7 @@ int user_open(const struct o2g_attr *attr, struct o2g_ep **out)
 
 	if (!ep)
 		return -ENOMEM;
+	eng_lock_init(&ep->lock);
 	ep->callbacks_tail = &ep->callbacks;
 	set_identity(ep, attr);
 	ep->peers = calloc(attr->size, sizeof(*ep->peers));
