@@ -18,7 +18,7 @@ send_slow(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
 
 	err = mpii_check_send(buf, count, datatype, dest, tag, comm, &c, &t,
 			      func);
-	if (err)
+	if (err || dest == MPI_PROC_NULL)
 		return err;
 	err = mpii_isend(buf, count, t, dest, tag, c, c->context, mode, &r);
 	if (!err)

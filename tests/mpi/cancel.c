@@ -128,6 +128,8 @@ int main(int argc, char **argv)
 		receive();
 		send_small();
 		persistent();
+		/* receive() has wildcards that must not see these */
+		MPI_Barrier(WORLD);
 		if (size > 1) {
 			send_large(0);
 			send_large(1);
