@@ -10,6 +10,7 @@
 #include "coll/coll.h"
 
 int mpii_barrier_dissemination(const struct coll *k);
+int mpii_barrier_central(const struct coll *k);
 int mpii_barrier_inter(const struct coll *k);
 
 int mpii_bcast_binomial(const struct coll *k, void *buf, MPI_Count count,
@@ -64,6 +65,9 @@ int mpii_reduce_inter(const struct coll *k, const void *in, void *out,
 		      MPI_Count count, struct mpii_type *t, struct mpii_op *op,
 		      int root);
 
+int mpii_allreduce_central(const struct coll *k, const void *in, void *out,
+			   MPI_Count count, struct mpii_type *t,
+			   struct mpii_op *op);
 int mpii_allreduce_doubling(const struct coll *k, const void *in, void *out,
 			    MPI_Count count, struct mpii_type *t,
 			    struct mpii_op *op);

@@ -416,13 +416,13 @@ static void allreduce_body(struct rank *r)
 				   MPI_Count, struct mpii_type *,
 				   struct mpii_op *) = {
 		mpii_allreduce_rabenseifner, mpii_allreduce_doubling,
-		mpii_allreduce_scatter_allgather,
+		mpii_allreduce_scatter_allgather, mpii_allreduce_central,
 	};
 	int n = r->comm.size, in[50], out[50];
 	struct mpii_type *t = mpii_type_get(MPI_INT);
 	struct mpii_op *op = mpii_op_get(MPI_SUM);
 
-	for (int a = 0; a < 6; a++) {
+	for (int a = 0; a < (n > 1 ? 8 : 6); a++) {
 		bool place = a % 2;
 		struct coll k = coll_begin(&r->comm);
 

@@ -2,6 +2,9 @@
 /* MPI_Allreduce and the choice of its algorithm. */
 #include "coll/algorithms.h"
 
+/* Up to so many bytes, and so many ranks, one rank can combine all. */
+#define SHORT_ALLREDUCE 2048
+#define CENTRAL_RANKS 8
 /* From here on it pays to let every rank combine a share. */
 #define LONG_ALLREDUCE (16 << 10)
 
@@ -21,6 +24,9 @@ int mpii_allreduce(const void *in, void *out, MPI_Count count,
 			mpii_copy(in, count, t, out, count, t);
 		return MPI_SUCCESS;
 	}
+	if (count * t->size <= SHORT_ALLREDUCE && c->size > 2 &&
+	    c->size <= CENTRAL_RANKS)
+		return mpii_allreduce_central(&k, in, out, count, t, op);
 	if (count * t->size < LONG_ALLREDUCE || count < c->size || c->size == 2)
 		return mpii_allreduce_doubling(&k, in, out, count, t, op);
 	if (c->size <= COLL_DIRECT_RANKS)

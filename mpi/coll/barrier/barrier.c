@@ -2,12 +2,18 @@
 /* MPI_Barrier. */
 #include "coll/algorithms.h"
 
+/* Up to so many ranks one of them can handle all. */
+#define CENTRAL_RANKS 8
+
 int mpii_barrier(struct mpii_comm *c)
 {
 	struct coll k = coll_begin(c);
 
-	return c->inter ? mpii_barrier_inter(&k) :
-			  mpii_barrier_dissemination(&k);
+	if (c->inter)
+		return mpii_barrier_inter(&k);
+	if (c->size > 2 && c->size <= CENTRAL_RANKS)
+		return mpii_barrier_central(&k);
+	return mpii_barrier_dissemination(&k);
 }
 
 int PMPI_Barrier(MPI_Comm comm)
