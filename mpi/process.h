@@ -15,7 +15,7 @@ void mpii_wiredown(void);
 bool mpii_comm_start(void);
 void mpii_comm_stop(void);
 
-/* request.c: wait until every request that the program gave up is complete. */
+/* request.c: wait until every send that the program gave up is complete. */
 void mpii_detached_drain(void);
 /* buffered.c: wait for the buffered sends. */
 void mpii_buffered_drain(void);

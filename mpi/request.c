@@ -29,7 +29,7 @@ static struct mpii_req *pool;
 static pthread_key_t at_exit;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-static atomic_int detached; /* given up by the program, not complete */
+static atomic_int detached; /* sends given up by the program, not complete */
 
 /* --- objects --- */
 
@@ -172,6 +172,15 @@ static MPI_Count room_of(const struct mpii_req *r)
 	return r->type ? r->count * r->type->size : r->count;
 }
 
+/* A message that went through a copy: to where it belongs, and free it. */
+static void unpack(struct mpii_req *r, const struct o2g_status *st)
+{
+	if (r->pack && r->kind == MPII_REQ_RECV)
+		mpii_unpack(r->type, r->buf, r->count, 0, r->pack, st->length);
+	free(r->pack);
+	r->pack = NULL;
+}
+
 /* The message is over: from libo2g's result to MPI's. */
 static void finish(struct mpii_req *r, const struct o2g_status *st)
 {
@@ -180,13 +189,8 @@ static void finish(struct mpii_req *r, const struct o2g_status *st)
 		mpii_status_from(&r->status, r->comm, r->peer, st);
 	else
 		mpii_status_empty(&r->status);
-	if (mpii_unlikely(r->pack)) {
-		if (r->kind == MPII_REQ_RECV)
-			mpii_unpack(r->type, r->buf, r->count, 0, r->pack,
-				    st->length);
-		free(r->pack);
-		r->pack = NULL;
-	}
+	if (mpii_unlikely(r->pack))
+		unpack(r, st);
 	r->status.MPI_ERROR = MPI_SUCCESS;
 	if (mpii_likely(!st->error))
 		return;
@@ -295,9 +299,12 @@ static void detached_done(void *arg)
 	struct o2g_status st;
 
 	o2g_peek_status(r->o2g, &st);
-	finish(r, &st);
+	/* Nobody asks for its status, and at the end of the job there may be
+	 * no communicator left to make one from. */
+	unpack(r, &st);
+	if (r->kind == MPII_REQ_SEND)
+		atomic_fetch_sub(&detached, 1);
 	mpii_req_put(r);
-	atomic_fetch_sub(&detached, 1);
 }
 
 void mpii_req_detach(struct mpii_req *r)
@@ -316,7 +323,9 @@ void mpii_req_detach(struct mpii_req *r)
 		mpii_req_put(r);
 		return;
 	}
-	atomic_fetch_add(&detached, 1);
+	/* A receive that nobody will answer must not keep MPI_Finalize. */
+	if (r->kind == MPII_REQ_SEND)
+		atomic_fetch_add(&detached, 1);
 	o2g_on_done(o2g, detached_done, r);
 	o2g_detach(o2g);
 }
