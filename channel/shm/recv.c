@@ -58,11 +58,11 @@ static void publish_head(struct shm_link *l)
 		shm_wake(l->shm, l->theirs);
 }
 
-static inline void advance(struct shm_link *l, u32 data)
+static inline void advance(struct shm_link *l, u32 halves, u32 data)
 {
 	struct shm_end *e = &l->rx;
 
-	e->cell++;
+	e->cell += halves;
 	e->at += data;
 	if (unlikely(e->cell - e->head_cell > e->cell_mask / 4 ||
 		     e->at - e->head_data > e->data_mask / 4))
@@ -101,7 +101,7 @@ static inline int take_body(struct shm_link *l, const u8 *in_cell, u32 max,
 		return lose(l, "body too long");
 	if (n > max) {
 		take_data(l, n);
-		advance(l, shm_round(n));
+		advance(l, 2, shm_round(n));
 	} else {
 		struct o2g_sink *s = &l->rxp.sink;
 
@@ -113,7 +113,7 @@ static inline int take_body(struct shm_link *l, const u8 *in_cell, u32 max,
 		} else {
 			chan_sink_write(s, in_cell, n);
 		}
-		advance(l, 0);
+		advance(l, 2, 0);
 	}
 	l->body_left -= n;
 	l->in_body = l->body_left;
@@ -155,7 +155,7 @@ static inline bool read_header(struct o2g_hdr *h, const struct shm_cell *cell,
 
 /* The usual case: a plain message that lies in its cell. */
 static inline int take_brief(struct shm_link *l, const struct shm_cell *cell,
-			     u32 n)
+			     u32 halves, u32 n)
 {
 	enum o2g_proto_reason r;
 
@@ -167,7 +167,7 @@ static inline int take_brief(struct shm_link *l, const struct shm_cell *cell,
 		return -O2G_ERR_PEER;
 	if (unlikely(r != O2G_PROTO_OK))
 		return lose(l, o2g_proto_reason_name(r));
-	advance(l, 0);
+	advance(l, halves, 0);
 	return 0;
 }
 
@@ -182,7 +182,7 @@ static inline int take_packet(struct shm_link *l, const struct shm_cell *cell,
 
 	if (likely(brief && n <= sizeof(cell->brief.body) &&
 		   (u8)(ctl >> 32) == O2G_PKT_EAGER && !(u8)(ctl >> 40)))
-		return take_brief(l, cell, n);
+		return take_brief(l, cell, 2, n);
 	if (unlikely(l->in_body))
 		return lose(l, "header inside a body");
 	if (unlikely(!read_header(&h, cell, ctl, n, brief)))
@@ -204,6 +204,33 @@ static inline int take_packet(struct shm_link *l, const struct shm_cell *cell,
 	return take_body(l, cell->full.body, sizeof(cell->full.body), n);
 }
 
+static inline int take_half(struct shm_link *l, const struct shm_cell *cell,
+			    u64 ctl)
+{
+	u32 n = __atomic_load_n(&cell->bytes, __ATOMIC_RELAXED);
+	u8 type = ctl >> 32;
+
+	if (likely(type == O2G_PKT_EAGER && n <= SHM_TINY_MAX &&
+		   !(u8)(ctl >> 40)))
+		return take_brief(l, cell, 1, n);
+	if (type != SHM_PAD || !(l->rx.cell & 1))
+		return lose(l, "bad header");
+	advance(l, 1, 0);
+	return 0;
+}
+
+static inline int take_one(struct shm_link *l, const struct shm_cell *cell,
+			   u64 ctl)
+{
+	if (likely((u8)(ctl >> 48) == SHM_TINY))
+		return take_half(l, cell, ctl);
+	if (unlikely(l->rx.cell & 1))
+		return lose(l, "cell out of place");
+	if (unlikely((u8)(ctl >> 32) == SHM_MORE))
+		return take_more(l, cell);
+	return take_packet(l, cell, ctl);
+}
+
 /* Up to @max records of one ring. */
 static int take(struct shm_link *l, int max)
 {
@@ -220,10 +247,7 @@ static int take(struct shm_link *l, int max)
 
 		if (!shm_ready(cell, l->rx.cell, &ctl))
 			break;
-		if (unlikely((u8)(ctl >> 32) == SHM_MORE))
-			err = take_more(l, cell);
-		else
-			err = take_packet(l, cell, ctl);
+		err = take_one(l, cell, ctl);
 		n++;
 		if (unlikely(err || l->dead))
 			return n;

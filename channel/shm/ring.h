@@ -5,10 +5,13 @@
  *
  * A ring has two parts. Cells of one cache line carry the packets: control
  * word, header and a short body, so a small message is one line that moves from
- * core to core. Longer bodies lie in the data part, a plain ring of bytes,
- * rounded up to lines. Cells hold nothing but cells, so a control word is never
- * mistaken for body bytes of the lap before and nobody has to clear anything:
- * a cell is published by storing its position plus one.
+ * core to core; tiny messages (8 bytes) take half a cell, so that two share a
+ * line when many are on their way. Longer bodies lie in the data part, a plain
+ * ring of bytes, rounded up to lines. A cell is published by storing its
+ * position plus one in its control word. Positions count half cells. Cells hold
+ * nothing but cells, so at an even position a control word of the lap before is
+ * never mistaken for a new one; the second half of a cell may hold anything,
+ * and who uses the first half alone clears the second's control word.
  *
  * The receiver publishes how far it has read (head) only every quarter of the
  * ring, so in a ping-pong that line does not move at all. A record never takes
@@ -28,6 +31,8 @@
 #define SHM_MAGIC 0x6d68732d6732306full
 #define SHM_VERSION 1
 #define SHM_LINE 64
+#define SHM_HALF 32
+#define SHM_TINY_MAX 8 /* bytes of body in half a cell */
 #define SHM_PAGE 4096
 #define SHM_CARD_MAX 384
 #define SHM_PIECE (16u << 10)
@@ -68,11 +73,13 @@ _Static_assert(sizeof(struct shm_ring) <= SHM_PAGE, "ring head");
 
 /* What a cell holds, besides O2G_PKT_ types. */
 #define SHM_MORE 0xff /* the next piece of a body */
+#define SHM_PAD 0xfe  /* nothing: the second half of a cell left free */
 
 /* Shape of a cell: which header fields it has. */
 enum shm_form {
 	SHM_FULL,  /* all */
 	SHM_BRIEF, /* EAGER: length is bytes; cookie and aux are 0 */
+	SHM_TINY,  /* the same in half a cell; also SHM_PAD */
 };
 
 struct shm_cell {
@@ -92,6 +99,8 @@ struct shm_cell {
 	};
 };
 _Static_assert(sizeof(struct shm_cell) == SHM_LINE, "a cell is a line");
+_Static_assert(offsetof(struct shm_cell, brief.body) + SHM_TINY_MAX == SHM_HALF,
+	       "a tiny message is half a cell");
 
 static inline u64 shm_ctl(u32 seq, u8 type, u8 flags, u8 form)
 {
@@ -104,7 +113,7 @@ struct shm_end {
 	struct shm_cell *cells;
 	char *data;
 	u32 cell_mask, data_mask;
-	u32 cell, at;		  /* next cell, next data byte; run freely */
+	u32 cell, at;		  /* next half cell and data byte; run freely */
 	u32 head_cell, head_data; /* as last published or last seen */
 };
 
@@ -134,7 +143,8 @@ static inline u32 shm_piece(const struct shm_end *e)
 
 static inline struct shm_cell *shm_cell(const struct shm_end *e)
 {
-	return &e->cells[e->cell & e->cell_mask];
+	return (struct shm_cell *)((char *)e->cells +
+				   (size_t)(e->cell & e->cell_mask) * SHM_HALF);
 }
 
 static inline void shm_see_head(struct shm_end *e)
@@ -145,13 +155,13 @@ static inline void shm_see_head(struct shm_end *e)
 	e->head_data = head >> 32;
 }
 
-/* Sender: a free cell and @bytes of data room. What a broken receiver wrote
+/* Sender: a free cell (and the half before it) and @bytes of data room. What a broken receiver wrote
  * can make this false for ever, and nothing worse. */
 static inline bool shm_has_room(const struct shm_end *e, u32 bytes)
 {
 	u32 cells = e->cell - e->head_cell, data = e->at - e->head_data;
 
-	return cells <= e->cell_mask && data <= e->data_mask + 1 &&
+	return cells <= e->cell_mask - 2 && data <= e->data_mask + 1 &&
 	       bytes <= e->data_mask + 1 - data;
 }
 

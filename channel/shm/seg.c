@@ -330,7 +330,7 @@ int shm_ring_map(const struct shm_seg *seg, u32 sender, struct shm_end *e)
 	e->ring = (struct shm_ring *)at;
 	e->cells = (struct shm_cell *)(at + SHM_PAGE);
 	e->data = at + SHM_PAGE + (size_t)cells * SHM_LINE;
-	e->cell_mask = cells - 1;
+	e->cell_mask = 2 * cells - 1;
 	e->data_mask = data - 1;
 	return 0;
 }
@@ -339,7 +339,7 @@ void shm_ring_unmap(struct shm_end *e)
 {
 	if (!e->ring)
 		return;
-	munmap(e->ring, page_round(shm_ring_bytes(e->cell_mask + 1,
+	munmap(e->ring, page_round(shm_ring_bytes((e->cell_mask + 1) / 2,
 						  e->data_mask + 1)));
 	e->ring = NULL;
 }

@@ -629,7 +629,8 @@ static void garble(struct shm_link *l, u32 seed)
 		l->tx.cell++;
 		cell->ctl = shm_ctl(l->tx.cell,
 				    rnd(4) ? rnd(O2G_PKT_MAX + 1) : SHM_MORE,
-				    rnd(4), rnd(3));
+				    rnd(4), rnd(4));
+		l->tx.cell += rnd(2);
 	}
 }
 
