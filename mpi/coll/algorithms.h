@@ -44,6 +44,8 @@ int mpii_allgather_inter(const struct coll *k, const void *in, MPI_Count count,
 int mpii_allgather_blocks(const struct coll *k, const struct coll_side *r,
 			  MPI_Count bytes);
 
+int mpii_alltoall_central(const struct coll *k, const struct coll_side *s,
+			  const struct coll_side *r);
 int mpii_alltoall_direct(const struct coll *k, const struct coll_side *s,
 			 const struct coll_side *r);
 int mpii_alltoall_pairwise(const struct coll *k, const struct coll_side *s,

@@ -354,13 +354,13 @@ static void alltoall_body(struct rank *r)
 				   const struct coll_side *,
 				   const struct coll_side *) = {
 		mpii_alltoall_bruck, mpii_alltoall_pairwise,
-		mpii_alltoall_direct,
+		mpii_alltoall_direct, mpii_alltoall_central,
 	};
 	int n = r->comm.size, me = r->comm.rank, in[MAX_RANKS], out[MAX_RANKS];
 	struct coll_side s = coll_side(in, 1, mpii_type_get(MPI_INT));
 	struct coll_side d = coll_side(out, 1, mpii_type_get(MPI_INT));
 
-	for (int a = 0; a < 3; a++) {
+	for (int a = 0; a < 4; a++) {
 		struct coll k = coll_begin(&r->comm);
 
 		for (int i = 0; i < n; i++) {

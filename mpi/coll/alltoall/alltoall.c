@@ -2,6 +2,9 @@
 /* MPI_Alltoall and the choice of its algorithm. */
 #include "coll/algorithms.h"
 
+/* Up to so many ranks, and such blocks, one rank can sort all. */
+#define CENTRAL_RANKS 8
+#define CENTRAL_BLOCK 256
 /* With many ranks: up to here a block may travel with others … */
 #define TINY_BLOCK 256
 /* … and from here on one exchange at a time fills the wire. */
@@ -19,6 +22,8 @@ static int alltoall(struct mpii_comm *c, const void *in,
 		return MPI_SUCCESS;
 	if (in == MPI_IN_PLACE)
 		return mpii_alltoall_in_place(&k, r);
+	if (c->size > 2 && c->size <= CENTRAL_RANKS && bytes <= CENTRAL_BLOCK)
+		return mpii_alltoall_central(&k, s, r);
 	if (c->size > COLL_DIRECT_RANKS && bytes <= TINY_BLOCK)
 		return mpii_alltoall_bruck(&k, s, r);
 	if (c->size > COLL_DIRECT_RANKS && bytes >= LONG_BLOCK)
