@@ -87,7 +87,7 @@ static void drop_link(struct user_peer *p, bool orderly)
 void chan_peer_lost(struct chan_peer *cp, int err, const char *fmt, ...)
 {
 	struct user_peer *p = user_peer_of(cp);
-	char why[192];
+	char why[640];
 	va_list ap;
 
 	if (p->lost)

@@ -7,6 +7,7 @@
  * has to sleep sleeps on it; the progress thread sleeps on outer_epfd, which
  * holds epfd (async.c).
  */
+#include <poll.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/timerfd.h>
@@ -77,15 +78,18 @@ int user_poll_fds(struct user_ep *ep, int timeout_ms)
 	struct epoll_event ev[EVENTS];
 	int n, handled = 0;
 
-	if (timeout_ms == 0) {
-		n = epoll_wait(ep->epfd, ev, EVENTS, 0);
-	} else {
+	if (timeout_ms) {
+		struct pollfd p = { .fd = ep->epfd, .events = POLLIN };
+
 		ep->poller_asleep = true;
 		user_unlock(ep);
-		n = epoll_wait(ep->epfd, ev, EVENTS, timeout_ms);
+		poll(&p, 1, timeout_ms);
 		user_lock(ep);
 		ep->poller_asleep = false;
 	}
+	/* Fetched with the lock held: an event that waits for the lock would
+	 * not notice when another thread ends its watch and frees it. */
+	n = epoll_wait(ep->epfd, ev, EVENTS, 0);
 	/* A callback may lose a peer whose events are still in ev:
 	 * chan_watch_del strikes them out. */
 	ep->live_events = ev;

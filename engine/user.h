@@ -36,7 +36,7 @@ struct user_peer {
 	bool lost;
 	bool bye_pending; /* said BYE, to be disconnected after this round */
 	struct user_peer *next_bye;
-	char error[320];
+	char error[728];
 };
 
 struct o2g_msg {
