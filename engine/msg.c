@@ -118,8 +118,10 @@ static int send_with_request(struct user_ep *ep, int rank, u64 tag,
 	r = start_send(ep, rank, tag, &seg, 1, flags, &err);
 	if (unlikely(!r))
 		return err;
-	if (unlikely(!user_is_done(&r->core)))
+	if (unlikely(!user_is_done(&r->core))) {
+		ep->awaited = len;
 		user_wait_locked(ep, is_done, &r->core, -1);
+	}
 	err = r->core.status;
 	user_req_free(ep, r);
 	return err;
@@ -225,8 +227,10 @@ int user_recv(struct o2g_ep *o, int source, u64 tag, u64 ignore, void *buf,
 	user_lock(ep);
 	r = start_recv(ep, source, tag, ignore, &seg, 1, &err);
 	if (likely(r)) {
-		if (!user_is_done(&r->core))
+		if (!user_is_done(&r->core)) {
+			ep->awaited = len;
 			user_wait_locked(ep, is_done, &r->core, -1);
+		}
 		err = r->core.status;
 		if (status)
 			user_req_status(r, status);

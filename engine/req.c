@@ -170,8 +170,10 @@ int user_wait(struct o2g_req *req, struct o2g_status *status)
 	int error;
 
 	user_lock(ep);
-	if (!user_is_done(req))
+	if (!user_is_done(req)) {
+		ep->awaited = req->len;
 		user_wait_locked(ep, is_done_cond, req, -1);
+	}
 	error = collect(ep, user_req_of(req), status);
 	user_unlock(ep);
 	return error;
@@ -200,8 +202,10 @@ int user_wait_all(struct o2g_ep *o, struct o2g_req *const *reqs, size_t n,
 	int error = 0;
 
 	user_lock(ep);
-	if (!all_done(&a))
+	if (!all_done(&a)) {
+		ep->awaited = reqs[a.first]->len;
 		user_wait_locked(ep, all_done, &a, -1);
+	}
 	for (size_t i = 0; i < n; i++) {
 		int err;
 

@@ -89,6 +89,7 @@ struct user_ep {
 	unsigned spin_us;     /* adapted */
 	unsigned spin_max_us;
 	unsigned short_sleeps, spin_patience;
+	u64 awaited;	      /* bytes the waiting thread hopes for */
 	bool oversubscribed;
 
 	/* the progress thread */

@@ -6,8 +6,9 @@
  * sleep that followed was short, a longer spin might have done; but it might as
  * well have kept the peer from running, if the two share a core. So the full
  * time is tried again after such a sleep, and after ever more of them when that
- * did not help either. With more ranks than cores a rank offers its core a few
- * times instead, and then sleeps.
+ * did not help either. Who waits for much data may spin for about as long as
+ * copying it takes. With more ranks than cores a rank offers its core a few times
+ * instead, and then sleeps.
  *
  * Of several threads that wait on one endpoint one sleeps on its descriptors
  * and the others on `events`; when the first is done, another takes its place.
@@ -24,6 +25,8 @@
 #define CLOCK_EVERY 32 /* polls between looks at the clock */
 #define FDS_EVERY_NS 5000
 #define YIELDS 4
+#define BYTES_PER_NS 5 /* a slow copy */
+#define COPY_MAX_NS 400000
 
 void user_wait_init(struct user_ep *ep)
 {
@@ -63,6 +66,16 @@ static bool holds(struct user_ep *ep, int (*cond)(void *), void *arg)
 	return yes;
 }
 
+/* How long the data that is waited for may take, when spinning is worth it. */
+static u64 copy_ns(const struct user_ep *ep)
+{
+	u64 ns = ep->awaited / BYTES_PER_NS;
+
+	if (ep->spin_us == 0)
+		return 0;
+	return ns < COPY_MAX_NS ? ns : COPY_MAX_NS;
+}
+
 static bool spin(struct user_ep *ep, int (*cond)(void *), void *arg)
 {
 	u64 quiet_since = 0, last_fds = 0;
@@ -84,7 +97,7 @@ static bool spin(struct user_ep *ep, int (*cond)(void *), void *arg)
 
 		if (!quiet_since)
 			quiet_since = last_fds = now;
-		if (now - quiet_since > ep->spin_us * 1000ull)
+		if (now - quiet_since > ep->spin_us * 1000ull + copy_ns(ep))
 			return false;
 		if (now - last_fds > FDS_EVERY_NS) {
 			last_fds = now;
@@ -192,6 +205,7 @@ int user_wait_locked(struct user_ep *ep, int (*cond)(void *), void *arg,
 		user_poll(ep);
 	}
 	ep->inside--;
+	ep->awaited = 0;
 	if (unlikely(ep->sleepers))
 		user_event(ep);
 	return ret;
