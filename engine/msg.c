@@ -6,7 +6,7 @@
 
 /* A request this long that is not over yet may need us while the program
  * computes; shorter ones can wait until it comes back. */
-#define ASYNC_MIN 8192
+#define ASYNC_MIN 32768
 
 /* The peer to send to: the quick way when it is connected already. */
 static inline struct user_peer *destination(struct user_ep *ep, int rank,
