@@ -143,6 +143,8 @@ void user_peers_cleanup(struct user_ep *ep)
 		p->lost = true;
 		o2g_proto_peer_down(&ep->core, &p->cp.core, -O2G_ERR_PEER);
 	}
+	if (ep->callbacks) /* which may ask who it was */
+		user_run_callbacks(ep);
 	for (int i = 0; i < ep->eng.size; i++)
 		free(ep->peers[i]);
 	free(ep->peers);
