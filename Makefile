@@ -42,6 +42,8 @@ INC  := -Iinclude -Icore -Iengine -Ichannel -Ibase -Impi -Ilaunch/pmi \
 ours := -std=gnu11 $(OPT) $(WARN) $(SANITIZE) -fno-strict-aliasing -pthread
 override CFLAGS := $(ours) $(filter-out $(ours),$(CFLAGS))
 LIBFLAGS := -fPIC -fvisibility=hidden
+# A library that lacks a symbol does not link; a sanitizer's come from outside.
+NO_UNDEFINED := $(if $(SAN),,-Wl$(comma)-z$(comma)defs)
 
 CORE_SRC   := $(wildcard core/*.c)
 BASE_SRC   := $(wildcard base/*.c)
@@ -93,14 +95,14 @@ $(BUILD)/%.o: %.c $(BUILD)/flags
 
 $(LIBO2G): $(O2G_OBJ) engine/libo2g.map $(BUILD)/objects
 	@mkdir -p $(@D)
-	$(CC) -shared $(CFLAGS) $(LDFLAGS) -Wl,-soname,libo2g.so.0 \
+	$(CC) -shared $(CFLAGS) $(LDFLAGS) $(NO_UNDEFINED) -Wl,-soname,libo2g.so.0 \
 	  -Wl,--version-script,engine/libo2g.map -Wl,-Bsymbolic \
 	  -o $@ $(O2G_OBJ) -pthread -lnettle
 	ln -sf libo2g.so $(@D)/libo2g.so.0
 
 $(LIBMPI): $(MPI_OBJ) $(LIBO2G) mpi/libmpi.map
 	@mkdir -p $(@D)
-	$(CC) -shared $(CFLAGS) $(LDFLAGS) -Wl,-soname,libmpi_abi.so.1 \
+	$(CC) -shared $(CFLAGS) $(LDFLAGS) $(NO_UNDEFINED) -Wl,-soname,libmpi_abi.so.1 \
 	  -Wl,--version-script,mpi/libmpi.map -Wl,-rpath,'$$ORIGIN' \
 	  -o $@ $(MPI_OBJ) -L$(@D) -lo2g -pthread -lm
 	ln -sf libmpi.so $(@D)/libmpi_abi.so.1
