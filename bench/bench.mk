@@ -10,6 +10,11 @@ BENCH_NAMES  := $(patsubst bench/%.c,%,\
 # MPICH's header makes the compiler warn about MPI_STATUSES_IGNORE.
 bench_flags := -std=gnu11 -O2 -Wall -Wextra -Wno-stringop-overflow
 
+bench-build: $(BUILD)/bench/corelink
+$(BUILD)/bench/corelink: bench/driver/corelink.c
+	@mkdir -p $(@D)
+	$(CC) $(bench_flags) -o $@ $< -pthread
+
 # $(1): folder, $(2): compiler, $(3): what must be built before
 define bench_rules
 $(BENCH_NAMES:%=$(BUILD)/bench/$(1)/%): $(BUILD)/bench/$(1)/%: bench/%.c \

@@ -25,7 +25,8 @@ class Case:
 class Target:
     """A column of a case's row, and how it is judged.
 
-    ratio-max, ratio-min: ours over the better peer's, at most or at least
+    ratio-max, ratio-min: ours over the better peer's, at most or at least;
+        the median of the rounds' ratios
     max, min: ours, at most or at least
     depth-max: ours over ours in the first row, at most
     """
@@ -39,6 +40,10 @@ class Target:
 
 PIN = ["--pin", "1"]
 SHORT = ["--reps", "5", "--rep-ms", "10"]
+
+BEST = ["--best", "1", "--reps", "41", "--rep-ms", "3"]
+BEST_POSSIBLE = ("latency", "rate", "bandwidth", "oversubscribe",
+                 "collectives")
 
 CASES = [
     Case("latency", "latency", "shm",
