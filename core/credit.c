@@ -137,22 +137,26 @@ void o2g_credit_return(struct o2g_core *c, struct o2g_peer *p, u64 cost,
 }
 
 /* Let a stalled peer send envelopes beyond the budget. */
-static void grant_extra(struct o2g_core *c, struct o2g_peer *p)
+static void grant_extra(struct o2g_core *c, struct o2g_peer *p, u32 extra)
 {
 	struct o2g_hdr h = { .type = O2G_PKT_CREDIT,
-			     .flags = O2G_PKTF_ENVELOPE };
-	u32 owed = p->owed;
+			     .flags = O2G_PKTF_ENVELOPE, .credit = extra,
+			     .src = c->rank, .dst = p->rank };
 
 	not_stalled(p);
-	if (p->extra > (u32)~0 - O2G_CREDIT_EXTRA)
+	if (p->extra > (u32)~0 - extra)
 		return;
-	p->extra += O2G_CREDIT_EXTRA;
-	p->owed = O2G_CREDIT_EXTRA;
+	p->extra += extra;
 	c->stats.extra_grants++;
-	xmit(c, p, &h, NULL, 0, 0);
-	p->owed = owed;
+	/* Not by xmit(): what is owed is of the other kind and stays. */
+	c->ops->xmit(c, p, &h, NULL, 0, 0);
 }
 
+/*
+ * More room, or what was consumed; without either a few envelopes, so that the
+ * peer falls back to rendezvous; and as many as it takes when a message is
+ * wanted that it may be holding back.
+ */
 static void help(struct o2g_core *c, struct o2g_peer *p, bool wanted)
 {
 	if (!p->is_stalled || p->down)
@@ -160,7 +164,9 @@ static void help(struct o2g_core *c, struct o2g_peer *p, bool wanted)
 	if (grow(c, p) || p->owed)
 		send_credit(c, p);
 	else if (wanted)
-		grant_extra(c, p);
+		grant_extra(c, p, O2G_CREDIT_EXTRA);
+	else if (!p->extra)
+		grant_extra(c, p, O2G_CREDIT_RESERVE);
 }
 
 void o2g_credit_rx_stalled(struct o2g_core *c, struct o2g_peer *p)

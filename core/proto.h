@@ -9,12 +9,13 @@
  * Credit. Every message that may have to wait at the receiver costs the sender
  * its length plus O2G_COST of the credit the receiver has granted. What is
  * consumed is given back, on the next packet or in a CREDIT packet. A sender
- * without credit for the data sends an RTS, which costs only O2G_COST; without
- * credit even for that it keeps the send at home, in order, and says it is
- * stalled. A stalled sender gets more than the budget only when the receiver
- * has a receive posted that nothing at hand satisfies, since then the message it
- * wants may be one that is held back: envelopes may exceed the limit for a
- * program that receives its last message first, payload never.
+ * without credit for its next message keeps it at home, in order, and says it is
+ * stalled. The receiver then grants more while the budget allows; after that a
+ * few envelopes (RTS, O2G_COST each), by which the sender falls back to
+ * rendezvous; and any number of them when a receive is posted that nothing at
+ * hand satisfies, since the message it wants may be one that is held back:
+ * envelopes may exceed the limit for a program that receives its last message
+ * first, payload never.
  */
 #ifndef O2G_PROTO_H
 #define O2G_PROTO_H

@@ -2,11 +2,11 @@
 /*
  * The sending side of messages.
  *
- *	send --credit--> EAGER ------------------------------> done
- *	       \            \--SYNC--> wait --FIN------------> done
- *	        \-envelope credit--> RTS --> wait --FIN------> done  (it read)
- *	         \                            \--CTS--> DATA* > done
- *	          \-none--> stalled (in order) --credit--> as above
+ *	send --small, credit--> EAGER ------------------------> done
+ *	   \                       \--SYNC--> wait --FIN-------> done
+ *	    \--large, or extra credit--> RTS --> wait --FIN----> done  (it read)
+ *	     \                                     \--CTS--> DATA* > done
+ *	      \--no credit--> stalled (in order) --credit--> as above
  *
  * A request that waits for an answer is put in the peer's list before its
  * packet is handed down: the answer may come from inside that call (a message
@@ -79,6 +79,9 @@ static inline bool start(struct o2g_core *c, struct o2g_req *req)
 				send_eager(c, req);
 			return true;
 		}
+		/* Stall and ask for room, unless told that there is none. */
+		if (p->env_credit < O2G_COST)
+			return false;
 		c->stats.rts_no_credit++;
 	}
 	if (!o2g_credit_take_envelope(p, &flags))
@@ -114,10 +117,14 @@ int o2g_proto_inject(struct o2g_core *c, struct o2g_peer *p, u64 tag,
 		     !o2g_list_empty(&p->stalled) ||
 		     p->credit < len + O2G_COST + O2G_CREDIT_RESERVE))
 		return -EAGAIN;
-	if (unlikely(c->ops->inject(c, p, &h, buf, len)))
-		return -EAGAIN;
-	p->owed = 0;
+	/* Before the call: a message to oneself is received inside it. */
+	p->owed -= h.credit;
 	p->credit -= (u32)(len + O2G_COST);
+	if (unlikely(c->ops->inject(c, p, &h, buf, len))) {
+		p->owed += h.credit;
+		p->credit += (u32)(len + O2G_COST);
+		return -EAGAIN;
+	}
 	c->stats.eager_sent++;
 	count_sent(p, len);
 	return 0;
