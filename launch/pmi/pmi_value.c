@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 /*
  * PMI-1 puts a value into a line of words, so spaces, newlines and '=' in it
- * would break the line, and an empty one is dropped by some launchers. Such
- * bytes travel as %XX, the empty value as "%-". Plain values, ours and the
+ * would break the line, a backslash is taken away by the Hydra of MPICH 4.2, and
+ * an empty value is dropped by some launchers. Such bytes travel as %XX, the
+ * empty value as "%-". Plain values, ours and the
  * launcher's own, look the same on both sides.
  */
 #include "pmi_int.h"
@@ -14,7 +15,7 @@
 
 static bool is_plain(unsigned char c)
 {
-	return c > ' ' && c < 0x7f && c != '%' && c != '=' && c != ';';
+	return c > ' ' && c < 0x7f && !strchr("%=;\\\"'", c);
 }
 
 char *pmi_value_encode(const char *text)
