@@ -28,6 +28,7 @@ struct chan {
 	 * looks at this: bodies or headers are held back for batching.
 	 */
 	bool needs_flush;
+	bool slow_poll; /* polling takes a system call */
 };
 
 /* A peer, as channels see it. The engine embeds it; `core` comes first. */

@@ -7,7 +7,7 @@
  * well have kept the peer from running, if the two share a core. So the full
  * time is tried again after such a sleep, and after ever more of them when that
  * did not help either. Who waits for much data may spin for about as long as
- * copying it takes. With more ranks than cores a rank offers its core a few times
+ * copying it takes. With more ranks than cores a rank offers its core to others
  * instead, and then sleeps.
  *
  * Of several threads that wait on one endpoint one sleeps on its descriptors
@@ -22,9 +22,12 @@
 
 #define SPIN_MAX_US 50
 #define PATIENCE_MAX 256 /* short sleeps before another full spin */
-#define CLOCK_EVERY 32 /* polls between looks at the clock */
+#define CLOCK_EVERY 32
+#define SLOW_CLOCK_EVERY 2
 #define FDS_EVERY_NS 5000
 #define YIELDS 4
+#define YIELD_NS 1000 /* a yield that let nobody run is shorter */
+#define OFFER_NS 2000000
 #define BYTES_PER_NS 5 /* a slow copy */
 #define COPY_MAX_NS 400000
 
@@ -76,22 +79,38 @@ static u64 copy_ns(const struct user_ep *ep)
 	return ns < COPY_MAX_NS ? ns : COPY_MAX_NS;
 }
 
+/* Polls between looks at the clock: it should cost little beside them. */
+static unsigned clock_every(const struct user_ep *ep)
+{
+	for (unsigned i = 0; i < ep->nchans; i++)
+		if (ep->chans[i]->slow_poll)
+			return SLOW_CLOCK_EVERY;
+	return CLOCK_EVERY;
+}
+
+/*
+ * True when cond holds. That it held at once says nothing about spinning; that
+ * it came to hold while we did says that it is worth it.
+ */
 static bool spin(struct user_ep *ep, int (*cond)(void *), void *arg)
 {
 	u64 quiet_since = 0, last_fds = 0;
-	unsigned i = 0;
+	unsigned i = 0, every = clock_every(ep);
 
 	for (;;) {
 		int n = user_poll(ep);
 
-		if (holds(ep, cond, arg))
+		if (holds(ep, cond, arg)) {
+			if (unlikely(quiet_since))
+				ep->spin_patience = 1;
 			return true;
+		}
 		if (n) {
 			quiet_since = 0;
 			continue;
 		}
 		o2g_cpu_relax();
-		if (++i % CLOCK_EVERY)
+		if (++i % every)
 			continue;
 		u64 now = o2g_now_ns();
 
@@ -108,17 +127,29 @@ static bool spin(struct user_ep *ep, int (*cond)(void *), void *arg)
 	}
 }
 
+/*
+ * Give the core to others, who may be what we wait for. When yielding takes no
+ * time nobody else wants the core, and when it has gone on for long we wait for
+ * something else: then it is time to sleep.
+ */
 static bool offer_core(struct user_ep *ep, int (*cond)(void *), void *arg)
 {
-	for (int i = 0; i < YIELDS; i++) {
-		if (user_poll(ep))
-			i = 0;
+	u64 start = o2g_now_ns(), before = start, after;
+	int in_vain = 0;
+
+	do {
+		user_poll(ep);
 		if (holds(ep, cond, arg))
 			return true;
 		user_unlock(ep);
 		sched_yield();
 		user_lock(ep);
-	}
+		after = o2g_now_ns();
+		if (after - before < YIELD_NS && ++in_vain == YIELDS)
+			break;
+		before = after;
+	} while (after - start < OFFER_NS);
+	user_poll(ep);
 	return holds(ep, cond, arg);
 }
 
@@ -193,7 +224,6 @@ int user_wait_locked(struct user_ep *ep, int (*cond)(void *), void *arg,
 			if (offer_core(ep, cond, arg))
 				break;
 		} else if (spin(ep, cond, arg)) {
-			ep->spin_patience = 1;
 			break;
 		}
 		timeout = time_left(deadline);

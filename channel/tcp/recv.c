@@ -255,6 +255,7 @@ int tcp_poll(struct chan *chan)
 	int packets = 0;
 
 	c->turn++;
+	chan->slow_poll = c->hot[0];
 	if (!o2g_list_empty(&c->more))
 		packets += poll_more(c);
 	for (int i = 0; i < TCP_HOT && !packets; i++)

@@ -22,7 +22,6 @@ static void drain(int source, int n)
 
 int main(int argc, char **argv)
 {
-	int rank;
 
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
