@@ -8,7 +8,7 @@
 
 #include "user.h"
 
-static int add_slab(struct user_ep *ep)
+int user_req_add_slab(struct user_ep *ep)
 {
 	struct user_req **slabs, *slab;
 
@@ -28,37 +28,6 @@ static int add_slab(struct user_ep *ep)
 	}
 	ep->slabs[ep->nslabs++] = slab;
 	return 0;
-}
-
-struct user_req *user_req_alloc(struct user_ep *ep)
-{
-	struct user_req *r = ep->free_reqs;
-
-	if (unlikely(!r)) {
-		if (add_slab(ep))
-			return NULL;
-		r = ep->free_reqs;
-	}
-	ep->free_reqs = r->next;
-	r->core.id = (u64)r->gen << 32 | (r->slot + 1);
-	r->core.flags = 0;
-	r->core.state = O2G_ST_NEW;
-	r->core.status = 0;
-	r->detached = false;
-	r->fn = NULL;
-	atomic_store_explicit(&r->done, false, memory_order_relaxed);
-	return r;
-}
-
-void user_req_free(struct user_ep *ep, struct user_req *r)
-{
-	if (unlikely(r->core.segs != &r->core.seg0 && r->core.nsegs > 1))
-		free((void *)r->core.segs);
-	r->core.nsegs = 0;
-	r->gen++;
-	r->core.id = 0;
-	r->next = ep->free_reqs;
-	ep->free_reqs = r;
 }
 
 void user_reqs_cleanup(struct user_ep *ep)

@@ -9,6 +9,7 @@
 #define ENG_USER_H
 
 #include <pthread.h>
+#include <stdlib.h>
 #include <sys/epoll.h>
 
 #include "channel.h"
@@ -162,8 +163,39 @@ static inline void user_unlock(struct user_ep *ep)
 }
 
 /* req.c */
-struct user_req *user_req_alloc(struct user_ep *ep);
-void user_req_free(struct user_ep *ep, struct user_req *r);
+int user_req_add_slab(struct user_ep *ep);
+
+static inline struct user_req *user_req_alloc(struct user_ep *ep)
+{
+	struct user_req *r = ep->free_reqs;
+
+	if (unlikely(!r)) {
+		if (user_req_add_slab(ep))
+			return NULL;
+		r = ep->free_reqs;
+	}
+	ep->free_reqs = r->next;
+	r->core.id = (u64)r->gen << 32 | (r->slot + 1);
+	r->core.flags = 0;
+	r->core.state = O2G_ST_NEW;
+	r->core.status = 0;
+	r->detached = false;
+	r->fn = NULL;
+	atomic_store_explicit(&r->done, false, memory_order_relaxed);
+	return r;
+}
+
+static inline void user_req_free(struct user_ep *ep, struct user_req *r)
+{
+	if (unlikely(r->core.nsegs > 1))
+		free((void *)r->core.segs);
+	r->core.nsegs = 0;
+	r->gen++;
+	r->core.id = 0;
+	r->next = ep->free_reqs;
+	ep->free_reqs = r;
+}
+
 void user_reqs_cleanup(struct user_ep *ep);
 void user_req_status(const struct user_req *r, struct o2g_status *s);
 int user_req_copy_segs(struct o2g_req *r, const struct o2g_seg *segs,

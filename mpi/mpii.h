@@ -335,7 +335,14 @@ struct mpii_req {
 	void (*release)(struct mpii_req *r);
 	void *state;
 };
-struct mpii_req *mpii_req_get(MPI_Request h);
+static inline struct mpii_req *mpii_req_get(MPI_Request h)
+{
+	struct mpii_req *r = (struct mpii_req *)h;
+
+	if ((uintptr_t)h < MPII_PREDEFINED_END || !mpii_running())
+		return NULL;
+	return r->obj.magic == MPII_REQ ? r : NULL;
+}
 struct mpii_req *mpii_req_create(enum mpii_req_kind kind);
 void mpii_req_put(struct mpii_req *r);
 /* Complete? Makes no progress itself. */

@@ -126,15 +126,6 @@ struct mpii_req *mpii_req_noop(void)
 	return r;
 }
 
-struct mpii_req *mpii_req_get(MPI_Request h)
-{
-	struct mpii_req *r = (struct mpii_req *)h;
-
-	if ((uintptr_t)h < MPII_PREDEFINED_END || !mpii_running())
-		return NULL;
-	return r->obj.magic == MPII_REQ ? r : NULL;
-}
-
 void mpii_req_put(struct mpii_req *r)
 {
 	if (r == &mpii_sent)
@@ -271,6 +262,54 @@ void mpii_req_wait_many(struct mpii_req *const *reqs, int n)
 		for (int j = 0; j < k; j++)
 			finish(mine[j], &st[j]);
 	}
+}
+
+/* Nothing to do when it is over but to let go of it. */
+static inline bool is_plain(const struct mpii_req *r)
+{
+	return r->o2g && !r->pack && !r->persistent;
+}
+
+static bool wait_plain_batch(MPI_Request *reqs, int n)
+{
+	struct o2g_req *theirs[WAIT_BATCH];
+	struct o2g_status st[WAIT_BATCH];
+	bool good = true;
+
+	for (int i = 0; i < n; i++) {
+		struct mpii_req *r = (struct mpii_req *)reqs[i];
+
+		theirs[i] = NULL;
+		if (reqs[i] == MPI_REQUEST_NULL || r == &mpii_sent)
+			continue;
+		if (mpii_unlikely(!mpii_req_get(reqs[i]) || !is_plain(r)))
+			return false;
+		theirs[i] = r->o2g;
+	}
+	o2g_wait_all(mpii.ep, theirs, (size_t)n, st);
+	for (int i = 0; i < n; i++) {
+		struct mpii_req *r = (struct mpii_req *)reqs[i];
+
+		if (theirs[i] && mpii_unlikely(st[i].error)) {
+			finish(r, &st[i]);
+			good = false;
+			continue;
+		}
+		if (theirs[i])
+			mpii_req_put(r);
+		reqs[i] = MPI_REQUEST_NULL;
+	}
+	return good;
+}
+
+bool mpii_req_wait_plain(MPI_Request *reqs, int n)
+{
+	bool good = true;
+
+	for (int i = 0; good && i < n; i += WAIT_BATCH)
+		good = wait_plain_batch(reqs + i, n - i < WAIT_BATCH ?
+							  n - i : WAIT_BATCH);
+	return good;
 }
 
 int mpii_wait_all(struct mpii_req **reqs, int n)
