@@ -25,7 +25,7 @@ VERSION := 0.1.0
 ifeq ($(origin CC),default)
 CC      := gcc
 endif
-OPT     ?= -O2 -g
+OPT     ?= -O3 -g
 # Seconds for each fuzz target, in `make test` and in `make fuzz`.
 FUZZ_SHORT   ?= 10
 FUZZ_SECONDS ?= 600
