@@ -4,9 +4,20 @@
 
 #include "user.h"
 
-/* A request this long that is not over yet may need us while the program
- * computes; shorter ones can wait until it comes back. */
-#define ASYNC_MIN 32768
+/*
+ * A request longer than this that is not over may need us while the program
+ * computes: a send because its rest is still to go out, a receive if its message
+ * is too long to come without asking. Others can wait until it comes back.
+ */
+#define ASYNC_MIN (32 << 10)
+#define ASYNC_MIN_ANY (64 << 10) /* from whom is not known */
+
+static bool needs_us(const struct o2g_req *r)
+{
+	u64 eager = r->peer ? r->peer->eager_max : ASYNC_MIN_ANY;
+
+	return r->kind != O2G_REQ_RECV || r->len > eager;
+}
 
 /* The peer to send to: the quick way when it is connected already. */
 static inline struct user_peer *destination(struct user_ep *ep, int rank,
@@ -28,7 +39,8 @@ static inline struct user_peer *destination(struct user_ep *ep, int rank,
 
 static inline void leave(struct user_ep *ep, struct user_req *r)
 {
-	if (unlikely(r->core.len > ASYNC_MIN) && !user_is_done(&r->core))
+	if (unlikely(r->core.len > ASYNC_MIN) && !user_is_done(&r->core) &&
+	    needs_us(&r->core))
 		user_async_arm(ep);
 	user_unlock(ep);
 }

@@ -100,7 +100,8 @@ bool shm_arm(struct chan *c)
 
 	__atomic_store_n(sleeping, 1, __ATOMIC_SEQ_CST);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	if (s->can_barrier)
+	/* A sender that has no ring here yet fences when it attaches. */
+	if (s->can_barrier && s->nscan)
 		membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED);
 	return shm_work_waits(s);
 }

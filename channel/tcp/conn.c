@@ -43,6 +43,7 @@ struct tcp_conn *tcp_conn_create(struct tcp_chan *c, struct chan_peer *p)
 
 	if (!k)
 		return NULL;
+	k->lowat = 1;
 	k->chan = c;
 	k->peer = p;
 	k->watch.fd = -1;

@@ -196,6 +196,24 @@ static enum step step(struct turn *t, u64 *budget)
 	return (u64)n < in.bytes && !k->hup ? STEP_EMPTY : STEP_AGAIN;
 }
 
+/*
+ * In the middle of a long body nothing can be done with a few bytes more: have
+ * the kernel wake us for a good part of it, or for the rest. Without that the
+ * progress thread runs for every packet, at the expense of the program.
+ */
+static void set_lowat(struct tcp_conn *k)
+{
+	u64 left = k->stream.in_body ? k->stream.body_left : 0;
+	int want = left < TCP_LONG ? 1 : left < TCP_LOWAT ? (int)left :
+							     TCP_LOWAT;
+
+	/* It only ever has to be small enough. */
+	if (want == k->lowat || (want > k->lowat && k->lowat > 1))
+		return;
+	k->lowat = want;
+	setsockopt(k->watch.fd, SOL_SOCKET, SO_RCVLOWAT, &want, sizeof(want));
+}
+
 int tcp_recv(struct tcp_conn *k)
 {
 	struct tcp_chan *c = k->chan;
@@ -210,6 +228,8 @@ int tcp_recv(struct tcp_conn *k)
 	while (budget && (s = step(&t, &budget)) == STEP_AGAIN)
 		;
 	c->in_recv = false;
+	if (s == STEP_EMPTY)
+		set_lowat(k);
 	/* Answers that what we read has caused go out together, now. */
 	if (c->chan.needs_flush)
 		tcp_flush(&c->chan);

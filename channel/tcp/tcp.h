@@ -35,6 +35,8 @@
 #define TCP_FLUSH_MAX_US 6400  /* ... or this, where it never had to */
 #define TCP_IOV 32
 #define TCP_WORK_BYTES (1u << 20) /* per connection and call */
+#define TCP_LONG (32u << 10)   /* a body worth waiting for ... */
+#define TCP_LOWAT (128 << 10)  /* ... in pieces like this */
 #define TCP_HOT 2
 #define TCP_STREAK 16 /* then watching is a waste until the next sleep */
 
@@ -48,6 +50,7 @@ struct tcp_conn {
 	struct chan_watch watch; /* fd -1 while there is no socket */
 	struct tcp_chan *chan;
 	struct chan_peer *peer;
+	int lowat;	/* SO_RCVLOWAT, as far as we know */
 	struct o2g_list all; /* chan->conns */
 	u8 state;
 	bool adopted;	/* the program's socket: not closed by us */
