@@ -8,9 +8,10 @@
  *		= granted
  *
  * so the receiver never holds more than it granted. A grant starts at
- * O2G_CREDIT_INIT and doubles each time a quarter of it has been consumed,
- * up to a fair share of the budget: a peer that talks a lot gets room to keep
- * the connection busy, one that does not costs next to nothing.
+ * O2G_CREDIT_INIT. It doubles each time a quarter of it has been consumed, up to
+ * O2G_CREDIT_FLOW, so that a peer that talks a lot can keep its connection busy;
+ * and each time the peer stalls, up to a fair share of the budget. A peer that
+ * does neither costs next to nothing.
  *
  * Extra credit is for envelopes beyond the budget (see proto.h) and is used
  * up, not given back.
@@ -100,13 +101,13 @@ static void send_credit(struct o2g_core *c, struct o2g_peer *p)
 	xmit(c, p, &h, NULL, 0, 0);
 }
 
-/* Double the grant if the peer's fair share and the total allow. */
-static bool grow(struct o2g_core *c, struct o2g_peer *p)
+/* Double the grant, up to @limit, if a fair share and the total allow. */
+static bool grow(struct o2g_core *c, struct o2g_peer *p, u64 limit)
 {
 	u64 share = c->budget_total / (c->npeers_alive ? c->npeers_alive : 1);
-	u64 limit = min_u64(c->budget_peer, share);
 	u64 more;
 
+	limit = min_u64(limit, min_u64(c->budget_peer, share));
 	if (p->granted >= limit)
 		return false;
 	more = min_u64(p->granted, limit - p->granted);
@@ -132,7 +133,7 @@ void o2g_credit_return(struct o2g_core *c, struct o2g_peer *p, u64 cost,
 	p->owed += (u32)cost;
 	if (likely(p->owed < p->granted / 4 && !p->is_stalled))
 		return;
-	grow(c, p);
+	grow(c, p, p->is_stalled ? c->budget_peer : O2G_CREDIT_FLOW);
 	send_credit(c, p);
 }
 
@@ -161,7 +162,7 @@ static void help(struct o2g_core *c, struct o2g_peer *p, bool wanted)
 {
 	if (!p->is_stalled || p->down)
 		return;
-	if (grow(c, p) || p->owed)
+	if (grow(c, p, c->budget_peer) || p->owed)
 		send_credit(c, p);
 	else if (wanted)
 		grant_extra(c, p, O2G_CREDIT_EXTRA);

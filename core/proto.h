@@ -23,9 +23,10 @@
 #include "match.h"
 #include "wire.h"
 
-#define O2G_COST 128		  /* charge for an envelope */
+#define O2G_COST 192		  /* charge for an envelope: what it takes here */
 #define O2G_CREDIT_INIT (32u << 10) /* granted without asking, both ways */
 #define O2G_CREDIT_RESERVE (4u << 10) /* eager data leaves this to RTS */
+#define O2G_CREDIT_FLOW (1u << 20) /* a grant grows to this by itself */
 #define O2G_CREDIT_EXTRA (128u << 10) /* envelopes beyond the budget, a time */
 
 struct o2g_core;
