@@ -413,7 +413,9 @@ static void first_contact__wakes(void **arg)
 
 /* --- what we send goes another way, what it sends comes through here --- */
 
-#define ONE_WAY 120 /* as much as the first credit allows: none comes back */
+/* as much as the first credit allows: none comes back */
+#define ONE_WAY \
+	((int)((O2G_CREDIT_INIT - O2G_CREDIT_RESERVE) / (100 + O2G_COST)))
 
 static int taken_elsewhere;
 
