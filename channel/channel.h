@@ -29,6 +29,7 @@ struct chan {
 	 */
 	bool needs_flush;
 	bool slow_poll; /* polling takes a system call */
+	bool partial_poll; /* some peers are seen by their descriptors only */
 };
 
 /* A peer, as channels see it. The engine embeds it; `core` comes first. */

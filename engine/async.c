@@ -4,9 +4,9 @@
  *
  * It sleeps on outer_epfd, in which epfd sits as a one-shot: armed, the first
  * arrival wakes it; not armed, traffic costs it nothing. It is armed
- *   - by the program's thread, when it leaves the library with something large
- *     under way (then an answer has to be given before it comes back), and
- *   - by itself, when the program has not been in the library for a while.
+ *   - soon after the program has left the library with something large under
+ *     way (then an answer has to be given before it comes back), and
+ *   - when the program has not been in the library for a while.
  * A thread that waits in the library disarms it, and has it look again a little
  * later. So ranks that exchange small messages all the time hardly wake it, and
  * one that computes is served. Timers wake it always: they are rare, and nobody
@@ -20,6 +20,8 @@
 #include "settings.h"
 #include "user.h"
 
+#define WANT_US 20 /* a program that means to wait is back by then */
+#define WANT_LATE_US 1000 /* ... where it may have to wait for a core */
 #define LOOK_FIRST_US 2000
 #define LOOK_MIN_MS 1
 #define LOOK_MAX_MS 20
@@ -40,6 +42,7 @@ void user_async_arm(struct user_ep *ep)
 	user_poll_fds(ep, 0);
 	outer_set(ep, EPOLLIN | EPOLLONESHOT);
 	ep->async_armed = true;
+	ep->async_wanted = false;
 	user_rearm(ep);
 }
 
@@ -48,13 +51,29 @@ static void look_now(struct chan_timer *t)
 	/* Waking the thread is all it is for. */
 }
 
+static void look_in(struct user_ep *ep, u64 us)
+{
+	ep->look_timer.fn = look_now;
+	chan_timer_set((struct chan_ep *)ep, &ep->look_timer, us);
+}
+
+void user_async_want(struct user_ep *ep)
+{
+	if (!ep->thread_runs || ep->async_armed || ep->async_wanted)
+		return;
+	ep->async_wanted = true;
+	look_in(ep, ep->oversubscribed ? WANT_LATE_US : WANT_US);
+}
+
 void user_async_disarm(struct user_ep *ep)
 {
-	outer_set(ep, 0);
-	ep->async_armed = false;
-	user_disarm(ep);
-	ep->look_timer.fn = look_now;
-	chan_timer_set((struct chan_ep *)ep, &ep->look_timer, LOOK_FIRST_US);
+	if (ep->async_armed) {
+		outer_set(ep, 0);
+		ep->async_armed = false;
+		user_disarm(ep);
+	}
+	ep->async_wanted = false;
+	look_in(ep, LOOK_FIRST_US);
 }
 
 /* Handle what there is, unless the program comes in and does it itself. */
@@ -101,6 +120,7 @@ static void *run(void *arg)
 			continue;
 		if (ev.data.ptr != &ep->epfd) { /* a timer */
 			drain(ep);
+			stay = ep->async_wanted;
 			continue;
 		}
 		ep->async_armed = false;

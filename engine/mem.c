@@ -152,7 +152,7 @@ int user_rma(struct o2g_ep *o, bool put, int rank, const struct o2g_seg *segs,
 		o2g_proto_get(&ep->core, &r->core);
 	}
 	if (!user_is_done(&r->core))
-		user_async_arm(ep);
+		user_async_want(ep);
 out:
 	user_unlock(ep);
 	return err;

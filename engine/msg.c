@@ -41,7 +41,7 @@ static inline void leave(struct user_ep *ep, struct user_req *r)
 {
 	if (unlikely(r->core.len > ASYNC_MIN) && !user_is_done(&r->core) &&
 	    needs_us(&r->core))
-		user_async_arm(ep);
+		user_async_want(ep);
 	user_unlock(ep);
 }
 

@@ -99,6 +99,7 @@ struct user_ep {
 	int outer_epfd;	     /* epfd in it, one-shot: what the thread sleeps on */
 	int stop_fd;
 	bool async_armed;    /* arrivals wake the progress thread */
+	bool async_wanted;   /* ... soon, unless the program waits by then */
 	struct chan_timer look_timer; /* have the thread look again */
 	u64 calls;	     /* entries into waits and starts: "is it active" */
 
@@ -257,8 +258,11 @@ void user_wait_init(struct user_ep *ep);
 /* async.c */
 int user_async_start(struct user_ep *ep);
 void user_async_stop(struct user_ep *ep);
-/* Something large is under way and the program leaves the library. */
+/* Something large is under way and the program leaves the library: have the
+ * thread armed if it does not come back to wait at once. */
+void user_async_want(struct user_ep *ep);
 void user_async_arm(struct user_ep *ep);
+/* The program waits: called when one of the two flags is set. */
 void user_async_disarm(struct user_ep *ep);
 
 /* msg.c, mem.c, info.c: the calls */

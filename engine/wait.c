@@ -24,7 +24,8 @@
 #define PATIENCE_MAX 256 /* short sleeps before another full spin */
 #define CLOCK_EVERY 32
 #define SLOW_CLOCK_EVERY 2
-#define FDS_EVERY_NS 5000
+#define FDS_OFTEN_NS 5000
+#define FDS_RARELY_NS 25000
 #define YIELDS 4
 #define YIELD_NS 1000 /* a yield that let nobody run is shorter */
 #define OFFER_NS 2000000
@@ -79,13 +80,24 @@ static u64 copy_ns(const struct user_ep *ep)
 	return ns < COPY_MAX_NS ? ns : COPY_MAX_NS;
 }
 
-/* Polls between looks at the clock: it should cost little beside them. */
-static unsigned clock_every(const struct user_ep *ep)
+/* How to poll: how often to look at the clock, which should cost little beside
+ * polling, and at the descriptors, which see what polling does not. */
+struct rhythm {
+	unsigned clock_every;
+	u64 fds_every_ns;
+};
+
+static struct rhythm rhythm_of(const struct user_ep *ep)
 {
-	for (unsigned i = 0; i < ep->nchans; i++)
+	struct rhythm r = { CLOCK_EVERY, FDS_RARELY_NS };
+
+	for (unsigned i = 0; i < ep->nchans; i++) {
 		if (ep->chans[i]->slow_poll)
-			return SLOW_CLOCK_EVERY;
-	return CLOCK_EVERY;
+			r.clock_every = SLOW_CLOCK_EVERY;
+		if (ep->chans[i]->partial_poll)
+			r.fds_every_ns = FDS_OFTEN_NS;
+	}
+	return r;
 }
 
 /*
@@ -95,7 +107,8 @@ static unsigned clock_every(const struct user_ep *ep)
 static bool spin(struct user_ep *ep, int (*cond)(void *), void *arg)
 {
 	u64 quiet_since = 0, last_fds = 0;
-	unsigned i = 0, every = clock_every(ep);
+	const struct rhythm rhythm = rhythm_of(ep);
+	unsigned i = 0;
 
 	for (;;) {
 		int n = user_poll(ep);
@@ -110,7 +123,7 @@ static bool spin(struct user_ep *ep, int (*cond)(void *), void *arg)
 			continue;
 		}
 		o2g_cpu_relax();
-		if (++i % every)
+		if (++i % rhythm.clock_every)
 			continue;
 		u64 now = o2g_now_ns();
 
@@ -118,7 +131,7 @@ static bool spin(struct user_ep *ep, int (*cond)(void *), void *arg)
 			quiet_since = last_fds = now;
 		if (now - quiet_since > ep->spin_us * 1000ull + copy_ns(ep))
 			return false;
-		if (now - last_fds > FDS_EVERY_NS) {
+		if (now - last_fds > rhythm.fds_every_ns) {
 			last_fds = now;
 			if (user_poll_fds(ep, 0) && holds(ep, cond, arg))
 				return true;
@@ -215,7 +228,7 @@ int user_wait_locked(struct user_ep *ep, int (*cond)(void *), void *arg,
 	ep->calls++;
 	ep->inside++;
 	user_flush(ep);
-	if (unlikely(ep->async_armed))
+	if (unlikely(ep->async_armed || ep->async_wanted))
 		user_async_disarm(ep);
 	while (!holds(ep, cond, arg)) {
 		int timeout;

@@ -269,6 +269,17 @@ static int poll_hot(struct tcp_conn *k)
 	return packets;
 }
 
+/* Are there connections that polling does not try? TCP_HOT is 2. */
+static bool more_than_hot(const struct tcp_chan *c)
+{
+	const struct o2g_list *head = &c->conns, *second;
+
+	if (head->next == head)
+		return false;
+	second = head->next->next;
+	return second != head && second->next != head;
+}
+
 int tcp_poll(struct chan *chan)
 {
 	struct tcp_chan *c = tcp_chan_of(chan);
@@ -276,6 +287,7 @@ int tcp_poll(struct chan *chan)
 
 	c->turn++;
 	chan->slow_poll = c->hot[0];
+	chan->partial_poll = more_than_hot(c);
 	if (!o2g_list_empty(&c->more))
 		packets += poll_more(c);
 	for (int i = 0; i < TCP_HOT && !packets; i++)
