@@ -176,14 +176,8 @@ static bool expose(struct o2g_core *c, struct o2g_req *req, u64 *addr)
 
 static void bye(struct o2g_core *c, struct o2g_peer *p)
 {
-	struct user_ep *ep = user_of_core(c);
-	struct user_peer *up = container_of(p, struct user_peer, cp.core);
-
-	if (up->bye_pending)
-		return;
-	up->bye_pending = true;
-	up->next_bye = ep->byes;
-	ep->byes = up;
+	user_bye_later(container_of(p, struct user_peer, cp.core),
+		       "it has finished");
 }
 
 const struct o2g_core_ops user_core_ops = {

@@ -110,6 +110,16 @@ void chan_peer_lost(struct chan_peer *cp, int err, const char *fmt, ...)
 	user_event(p->ep);
 }
 
+void user_bye_later(struct user_peer *p, const char *why)
+{
+	if (p->bye_pending)
+		return;
+	p->bye_pending = true;
+	p->bye_why = why;
+	p->next_bye = p->ep->byes;
+	p->ep->byes = p;
+}
+
 /* Peers that said goodbye while packets were being handled. */
 void user_byes(struct user_ep *ep)
 {
@@ -117,7 +127,7 @@ void user_byes(struct user_ep *ep)
 
 	while ((p = ep->byes)) {
 		ep->byes = p->next_bye;
-		chan_peer_lost(&p->cp, -O2G_ERR_PEER, "it has finished");
+		chan_peer_lost(&p->cp, -O2G_ERR_PEER, "%s", p->bye_why);
 	}
 }
 

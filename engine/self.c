@@ -23,8 +23,11 @@ static int self_send(struct chan *c, struct chan_peer *p,
 	struct o2g_rx rx;
 	enum o2g_proto_reason r = o2g_proto_rx_begin(core, &p->core, h, &rx);
 
-	if (r == O2G_PROTO_NO_MEMORY)
+	if (r == O2G_PROTO_NO_MEMORY) {
+		user_bye_later(container_of(p, struct user_peer, cp),
+			       "out of memory");
 		return -ENOMEM;
+	}
 	env_assert(r == O2G_PROTO_OK);
 	while (len) {
 		struct o2g_seg piece;

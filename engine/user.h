@@ -35,7 +35,8 @@ struct user_peer {
 	struct chan_peer cp; /* cp.core is the core's peer */
 	struct user_ep *ep;
 	bool lost;
-	bool bye_pending; /* said BYE, to be disconnected after this round */
+	bool bye_pending; /* to be given up after this round: it said BYE, */
+	const char *bye_why; /* ... or else why */
 	struct user_peer *next_bye;
 	char error[728];
 };
@@ -223,6 +224,8 @@ struct user_peer *user_peer_get(struct user_ep *ep, int rank);
 struct user_peer *user_peer_connect(struct user_ep *ep, int rank, int *err);
 void user_peers_say_bye(struct user_ep *ep);
 void user_peers_cleanup(struct user_ep *ep);
+/* Give a peer up, but not from inside a call of the core. */
+void user_bye_later(struct user_peer *p, const char *why);
 void user_byes(struct user_ep *ep);
 
 /* channels.c */
