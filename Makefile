@@ -9,7 +9,7 @@
 # make fuzz       fuzz for longer: FUZZ_SECONDS=600
 # make clean
 #
-# Also: BUILD=dir, CC=clang, OPT="-O0 -g", CFLAGS and LDFLAGS for additions,
+# Also: BUILD=dir, CC=gcc-14, OPT="-O0 -g", CFLAGS and LDFLAGS for additions,
 # SAN=1 for the address and undefined-behaviour sanitizers, WERROR=1.
 #
 # Parts with rules of their own keep them in a file that is included below.
