@@ -51,7 +51,6 @@ enum o2g_req_flags {
 	O2G_REQF_SYNC = 1,	 /* send: complete only when matched */
 	O2G_REQF_CANCEL = 2,	 /* a cancel was asked for */
 	O2G_REQF_CANCELLED = 4,	 /* ... and worked */
-	O2G_REQF_TRUNCATED = 8,	 /* recv: message longer than the buffer */
 	O2G_REQF_GOT_CTS = 16,	 /* send: DATA is going out */
 };
 
@@ -199,7 +198,7 @@ struct o2g_core_ops {
 /* Counters; read by tools, never by the protocol. */
 struct o2g_core_stats {
 	u64 eager_sent, rts_sent, rts_no_credit, stalls, credits_sent;
-	u64 eager_recv, rts_recv, unexpected, gets, data_recv, extra_grants;
+	u64 rts_recv, unexpected, gets, data_recv, extra_grants;
 	u64 bad_packets;
 };
 

@@ -186,9 +186,9 @@ static inline int set_match(struct user_ep *ep, struct o2g_req *r, int source,
 	return 0;
 }
 
-static inline struct user_req *start_recv(struct user_ep *ep, int source, u64 tag,
-				   u64 ignore, const struct o2g_seg *segs,
-				   unsigned nsegs, int *err)
+static inline struct user_req *
+start_recv(struct user_ep *ep, int source, u64 tag, u64 ignore,
+	   const struct o2g_seg *segs, unsigned nsegs, int *err)
 {
 	struct user_req *r = user_req_alloc(ep);
 

@@ -209,10 +209,12 @@ static int wake_ready(struct chan_watch *w, u32 events)
 {
 	struct user_ep *ep = container_of(w, struct user_ep, wake_watch);
 	u64 n = 1;
+	ssize_t done = ep->poller_asleep ? write(w->fd, &n, sizeof(n)) :
+					   read(w->fd, &n, sizeof(n));
 
-	if (ep->poller_asleep)
-		return write(w->fd, &n, sizeof(n)) < 0 ? 0 : 0;
-	return read(w->fd, &n, sizeof(n)) < 0 ? 0 : 0;
+	if (done < 0 && errno != EAGAIN)
+		o2g_error("waking a thread failed: %s", strerror(errno));
+	return 0;
 }
 
 static int watch_own(struct user_ep *ep, struct chan_watch *w, int fd,

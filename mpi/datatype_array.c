@@ -120,8 +120,7 @@ static int make_subarray(const struct array *a, MPI_Datatype oldtype,
 	t->made = record_array(a, old);
 	if (!t->made) {
 		mpii_type_put(t);
-		return mpii_error(NULL, MPI_ERR_NO_MEM, a->func,
-				  "no memory for a datatype");
+		return mpii_no_mem(NULL, a->func);
 	}
 	*newtype = t->handle;
 	return MPI_SUCCESS;
