@@ -61,6 +61,7 @@ TOOL_OBJ := $(TOOL_SRC:%.c=$(BUILD)/%.o)
 LIBO2G := $(BUILD)/lib/libo2g.so
 LIBMPI := $(BUILD)/lib/libmpi.so
 MPICC  := $(BUILD)/bin/mpicc
+MPI_H  := $(BUILD)/include/mpi.h
 
 # Examples that use libo2g alone, and those that are MPI programs.
 EXAMPLES     := $(patsubst examples/%.c,$(BUILD)/examples/%, \
@@ -104,6 +105,12 @@ $(LIBO2G): $(O2G_OBJ) engine/libo2g.map $(BUILD)/objects
 	  -o $@ $(O2G_OBJ) -pthread -lnettle
 	ln -sf libo2g.so $(@D)/libo2g.so.0
 
+# Prototypes come from a table: see mpi/bindings/README.md.
+$(MPI_H): $(wildcard mpi/bindings/*.py mpi/bindings/*.tsv mpi/bindings/*.in)
+	@mkdir -p $(@D)
+	python3 -B mpi/bindings/mpi_h.py $@
+$(MPI_OBJ): | $(MPI_H)
+
 $(LIBMPI): $(MPI_OBJ) $(LIBO2G) mpi/libmpi.map
 	@mkdir -p $(@D)
 	$(CC) -shared $(CFLAGS) $(LDFLAGS) $(NO_UNDEFINED) -Wl,-soname,libmpi_abi.so.1 \
@@ -124,7 +131,7 @@ $(EXAMPLES_O2G): $(BUILD)/examples/%: examples/%.c $(LIBO2G) include/o2g.h \
 	  -Wl,-rpath,'$$ORIGIN/../lib'
 
 $(EXAMPLES_MPI): $(BUILD)/examples/%: examples/%.c $(MPICC) $(LIBMPI) \
-                 include/mpi.h $(BUILD)/flags
+                 $(MPI_H) $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(MPICC) $(OPT) $(WARN) $(SANITIZE) -o $@ $<
 
@@ -138,7 +145,7 @@ MPI_TESTS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/mpi/*.c) \
 test-build: all $(MPI_TESTS)
 
 $(MPI_TESTS): $(BUILD)/%: %.c $(wildcard tests/mpi/*.h) \
-              include/mpi.h $(MPICC) $(LIBMPI) $(BUILD)/flags
+              $(MPI_H) $(MPICC) $(LIBMPI) $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(MPICC) -std=gnu11 $(OPT) -Wall -Wextra -Wno-unused-parameter $(SANITIZE) \
 	  -Itests/mpi -o $@ $< -pthread -lm
@@ -176,7 +183,7 @@ MAN     := $(wildcard docs/man/*.[1-9])
 
 install: all install-parts
 	$(inst) include/o2g.h '$(DESTDIR)$(PREFIX)/include/o2g.h'
-	$(inst) include/mpi.h '$(DESTDIR)$(PREFIX)/include/mpi.h'
+	$(inst) $(MPI_H) '$(DESTDIR)$(PREFIX)/include/mpi.h'
 	$(inst) $(LIBO2G) '$(DESTDIR)$(LIBDIR)/$(o2g_lib)'
 	ln -sf $(o2g_lib) '$(DESTDIR)$(LIBDIR)/libo2g.so.0'
 	ln -sf $(o2g_lib) '$(DESTDIR)$(LIBDIR)/libo2g.so'

@@ -25,7 +25,7 @@ $(BENCH_NAMES:%=$(BUILD)/bench/$(1)/%): $(BUILD)/bench/$(1)/%: bench/%.c \
 bench-build: $(BENCH_NAMES:%=$(BUILD)/bench/$(1)/%)
 endef
 
-$(eval $(call bench_rules,o2g,$(MPICC),$(MPICC) $(LIBMPI) include/mpi.h))
+$(eval $(call bench_rules,o2g,$(MPICC),$(MPICC) $(LIBMPI) $(MPI_H)))
 ifneq ($(shell command -v mpicc.mpich),)
 $(eval $(call bench_rules,mpich,mpicc.mpich,))
 endif

@@ -21,8 +21,8 @@ $(BUILD)/bin/mpirun $(BUILD)/bin/o2g-proxy: $(BUILD)/bin/mpiexec
 
 # The wrappers look for include/ and lib/ beside the directory they are in, so
 # the files that serve the build tree can be installed anywhere.
-BUILD_INCLUDE := $(BUILD)/include/mpi.h $(BUILD)/include/o2g.h
-$(BUILD_INCLUDE): $(BUILD)/include/%: include/%
+BUILD_INCLUDE := $(MPI_H) $(BUILD)/include/o2g.h
+$(BUILD)/include/o2g.h: $(BUILD)/include/%: include/%
 	@mkdir -p $(@D)
 	ln -sf '$(abspath $<)' $@
 

@@ -7,7 +7,7 @@ make_tmp
 lib=$BUILD/lib/libmpi.so
 
 # Prototypes may go over several lines; a name is what comes before the "(".
-grep -Eo '^[a-zA-Z_]+ P?MPI_[A-Za-z_0-9]+\(' include/mpi.h |
+grep -Eo '^[a-zA-Z_]+ P?MPI_[A-Za-z_0-9]+\(' "$BUILD/include/mpi.h" |
 	sed 's/.* //; s/(//' | sort >"$TMP/declared"
 nm -D --defined-only "$lib" | awk '{ print $3, $2 }' | sort >"$TMP/exported"
 cut -d' ' -f1 "$TMP/exported" | sed 's/@.*//' | grep -v '^LIB' |
@@ -27,10 +27,10 @@ grep '^MPI_' "$TMP/declared" | diff - "$TMP/p" ||
 printf '#include <mpi.h>\nint main() { return MPI_COMM_WORLD == MPI_COMM_NULL; }\n' \
 	>"$TMP/t.c"
 cp "$TMP/t.c" "$TMP/t.cc"
-cc -std=c99 -pedantic -Wall -Wextra -Werror -Iinclude -fsyntax-only "$TMP/t.c" ||
+cc -std=c99 -pedantic -Wall -Wextra -Werror -I"$BUILD/include" -fsyntax-only "$TMP/t.c" ||
 	fail "not C99"
 if command -v c++ >/dev/null; then
-	c++ -pedantic -Wall -Wextra -Werror -Iinclude -fsyntax-only "$TMP/t.cc" ||
+	c++ -pedantic -Wall -Wextra -Werror -I"$BUILD/include" -fsyntax-only "$TMP/t.cc" ||
 		fail "not C++"
 fi
 exit 0
