@@ -7,6 +7,12 @@ BENCH_HEADER := $(wildcard bench/*.h)
 BENCH_NAMES  := $(patsubst bench/%.c,%,\
                   $(filter-out $(BENCH_SHARED),$(wildcard bench/*.c)))
 
+# The NAS kernels: a program is nas/NAME.c, with NAME_*.c and nas.c.
+NAS_NAMES  := is ep cg mg ft
+NAS_HEADER := $(wildcard bench/nas/*.h)
+nas_source  = bench/nas/$(1).c $(wildcard bench/nas/$(1)_*.c) bench/nas/nas.c
+nas_flags  := -std=gnu11 -O3 -Wall -Wextra -Wno-stringop-overflow
+
 # MPICH's header makes the compiler warn about MPI_STATUSES_IGNORE.
 bench_flags := -std=gnu11 -O2 -Wall -Wextra -Wno-stringop-overflow
 
@@ -23,7 +29,22 @@ $(BENCH_NAMES:%=$(BUILD)/bench/$(1)/%): $(BUILD)/bench/$(1)/%: bench/%.c \
 	$(2) $(bench_flags) -o $$@ $$< $(BENCH_SHARED)
 
 bench-build: $(BENCH_NAMES:%=$(BUILD)/bench/$(1)/%)
+$(foreach name,$(NAS_NAMES),$(call nas_rule,$(BUILD)/bench/$(1)/nas/,$(name),$(2) $(nas_flags),$(3)))
+bench-build: $(NAS_NAMES:%=$(BUILD)/bench/$(1)/nas/%)
 endef
+
+# $(1): folder and prefix, $(2): kernel, $(3): command, $(4): built before
+define nas_rule
+$(1)$(2): $(call nas_source,$(2)) $(NAS_HEADER) $(4)
+	@mkdir -p $$(@D)
+	$(3) -o $$@ $(call nas_source,$(2)) -lm
+
+endef
+
+# The tests run class S of each.
+$(eval $(foreach name,$(NAS_NAMES),$(call nas_rule,$(BUILD)/tests/mpi/nas_,$(name),\
+  $(MPICC) $(nas_flags) $(SANITIZE),$(MPICC) $(LIBMPI) $(MPI_H) $(BUILD)/flags)))
+test-build: $(NAS_NAMES:%=$(BUILD)/tests/mpi/nas_%)
 
 $(eval $(call bench_rules,o2g,$(MPICC),$(MPICC) $(LIBMPI) $(MPI_H)))
 ifneq ($(shell command -v mpicc.mpich),)
