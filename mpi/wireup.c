@@ -55,7 +55,7 @@ static int agree_on_secret(int rank, unsigned char *secret)
 	err = pmi_barrier();
 	if (err || rank == 0)
 		return err;
-	err = pmi_get(SECRET_KEY, hex, sizeof(hex));
+	err = pmi_get(0, SECRET_KEY, hex, sizeof(hex));
 	return err ? err : from_hex(hex, secret);
 }
 
@@ -69,28 +69,7 @@ static int resolve(void *arg, int rank, char *address, size_t size)
 	char key[32];
 
 	card_key(rank, key);
-	return pmi_get(key, address, size);
-}
-
-/*
- * How many ranks share this host: the launcher's variable, or the map that
- * MPICH's launchers leave: (vector,(first node,nodes,ranks per node),...).
- */
-static unsigned local_size(int size)
-{
-	const char *text = getenv("MPI_LOCALNRANKS");
-	char map[256];
-	int node, nodes, per;
-
-	if (size == 1)
-		return 1;
-	if (text && atoi(text) > 0)
-		return (unsigned)atoi(text);
-	if (pmi_get("PMI_process_mapping", map, sizeof(map)) == 0 &&
-	    sscanf(map, "(vector,(%d,%d,%d))", &node, &nodes, &per) == 3 &&
-	    nodes > 0 && per > 0)
-		return per < size ? (unsigned)per : (unsigned)size;
-	return 0;
+	return pmi_get(rank, key, address, size);
 }
 
 static int open_endpoint(struct pmi_job *job)
@@ -102,7 +81,7 @@ static int open_endpoint(struct pmi_job *job)
 	char card[O2G_ADDRESS_MAX], key[32];
 	int err;
 
-	attr.local_size = local_size(job->size);
+	attr.local_size = (unsigned)job->local_size;
 	err = agree_on_secret(job->rank, attr.secret);
 	if (!err)
 		err = o2g_open(&attr, &mpii.ep);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
  * What a rank asks of its launcher, whichever that is: who am I, how many are
- * we, and a small board where each rank pins strings for the others. The
- * protocol is PMI-1, so MPICH's mpiexec.hydra, Intel's, Flux and Slurm's pmi2
- * plugin serve us as well as our own mpiexec. Without a launcher the process is
- * a job of one, and the board is local.
+ * we, and a small board where each rank pins strings for the others. Launchers
+ * speak PMI-1 (our mpiexec, MPICH's, Intel's, Flux), PMI-2 (Slurm) or PMIx
+ * (Open MPI, PRRTE, Slurm); the environment tells which. Without a launcher the
+ * process is a job of one, and the board is local.
  *
  * Every call may be made from any thread; one is served at a time. Every call
  * that fails has said why on stderr, once, except pmi_get with -ENOENT and
@@ -20,6 +20,7 @@
 
 struct pmi_job {
 	int rank, size;	   /* this process, and how many there are */
+	int local_size;	   /* how many of them share this host; 0 unknown */
 	int appnum;	   /* which program of `mpiexec a : b`; -1 unknown */
 	int universe_size; /* -1 unknown */
 	bool singleton;	   /* no launcher: rank 0 of 1 */
@@ -33,12 +34,13 @@ struct pmi_job {
  */
 int pmi_init(struct pmi_job *job);
 
-/* Others see it after the next barrier. Any bytes but NUL, any length. */
+/* Others see it after the next barrier. Any bytes but NUL, any length. A key is
+ * put by one rank only. */
 int pmi_put(const char *key, const char *value);
 /* Returns when every rank has come; all that was put before is visible. */
 int pmi_barrier(void);
-/* -ENOENT: nobody has put it. -ENOSPC: @size is too small. */
-int pmi_get(const char *key, char *value, size_t size);
+/* What rank @owner has put. -ENOENT: it has not. -ENOSPC: @size is too small. */
+int pmi_get(int owner, const char *key, char *value, size_t size);
 
 /* Says goodbye: from here on, leaving is no failure of the job. */
 int pmi_finalize(void);

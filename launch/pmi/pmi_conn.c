@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 /*
- * Lines to and from the launcher. A launcher that goes away is noticed here
+ * What PMI-1 and PMI-2 share: the way to and from the launcher. A launcher that goes away is noticed here
  * and said once; after that every call fails with -EPIPE.
  */
 #include "pmi_int.h"
@@ -26,7 +26,7 @@ static int set_cloexec(int fd)
 	return flags < 0 ? -errno : fcntl(fd, F_SETFD, flags | FD_CLOEXEC);
 }
 
-int pmi_conn_use_fd(struct pmi_conn *c, const char *fd_text)
+static int use_fd(struct pmi_conn *c, const char *fd_text)
 {
 	struct stat st;
 	char *end;
@@ -82,7 +82,7 @@ static int dial(const char *host, const char *port)
 	return fd < 0 ? -err : fd;
 }
 
-int pmi_conn_use_port(struct pmi_conn *c, const char *where)
+static int use_port(struct pmi_conn *c, const char *where)
 {
 	const char *colon = strrchr(where, ':');
 	char host[256];
@@ -101,6 +101,19 @@ int pmi_conn_use_port(struct pmi_conn *c, const char *where)
 		return fd;
 	c->fd = fd;
 	return 0;
+}
+
+int pmi_conn_open(struct pmi_conn *c)
+{
+	const char *fd = getenv("PMI_FD"), *port = getenv("PMI_PORT");
+
+	if (fd)
+		return use_fd(c, fd);
+	if (port)
+		return use_port(c, port);
+	o2g_error(
+		"O2G_LAUNCHER asks for PMI, but neither PMI_FD nor PMI_PORT is set; unset it, and start the program with mpiexec");
+	return -EINVAL;
 }
 
 void pmi_conn_close(struct pmi_conn *c)
@@ -139,17 +152,17 @@ static int wait_for(int fd, short events, int timeout_ms)
 	return r < 0 ? -errno : r ? 0 : -ETIMEDOUT;
 }
 
-int pmi_conn_send(struct pmi_conn *c, const char *line)
+int pmi_conn_send(struct pmi_conn *c, const char *text)
 {
-	size_t n = strlen(line);
+	size_t n = strlen(text);
 
 	if (c->lost || c->fd < 0)
 		return -EPIPE;
 	while (n) {
-		ssize_t r = write_some(c->fd, line, n);
+		ssize_t r = write_some(c->fd, text, n);
 
 		if (r >= 0) {
-			line += r;
+			text += r;
 			n -= r;
 		} else if (errno == EAGAIN) {
 			wait_for(c->fd, POLLOUT, -1);
@@ -166,7 +179,7 @@ static int read_more(struct pmi_conn *c, int timeout_ms)
 	int err;
 
 	if (c->have == sizeof(c->buf)) {
-		o2g_error("the launcher sent a line of more than %d bytes",
+		o2g_error("the launcher sent a message of more than %d bytes",
 			  PMI_LINE_MAX);
 		return -EPROTO;
 	}
@@ -184,16 +197,24 @@ static int read_more(struct pmi_conn *c, int timeout_ms)
 	return 0;
 }
 
-int pmi_conn_recv(struct pmi_conn *c, int timeout_ms, char **line)
+/* Forgets what was handed out last. */
+static int begin_recv(struct pmi_conn *c)
 {
-	char *nl;
-	int err;
-
 	if (c->lost || c->fd < 0)
 		return -EPIPE;
 	c->have -= c->used;
 	memmove(c->buf, c->buf + c->used, c->have);
 	c->used = 0;
+	return 0;
+}
+
+int pmi_conn_recv(struct pmi_conn *c, int timeout_ms, char **line)
+{
+	int err = begin_recv(c);
+	char *nl;
+
+	if (err)
+		return err;
 	while (!(nl = memchr(c->buf, '\n', c->have))) {
 		err = read_more(c, timeout_ms);
 		if (err)
@@ -203,4 +224,74 @@ int pmi_conn_recv(struct pmi_conn *c, int timeout_ms, char **line)
 	c->used = nl + 1 - c->buf;
 	*line = c->buf;
 	return 0;
+}
+
+static int read_until(struct pmi_conn *c, size_t n, int timeout_ms)
+{
+	int err = 0;
+
+	while (c->have < n && !err)
+		err = read_more(c, timeout_ms);
+	return err;
+}
+
+int pmi_conn_recv_counted(struct pmi_conn *c, int timeout_ms, char **text)
+{
+	char count[PMI2_COUNT + 1] = "", *end;
+	unsigned long n;
+	int err;
+
+	err = begin_recv(c);
+	if (!err)
+		err = read_until(c, PMI2_COUNT, timeout_ms);
+	if (err)
+		return err;
+	memcpy(count, c->buf, PMI2_COUNT);
+	n = strtoul(count, &end, 10);
+	if (end == count || end[strspn(end, " ")] ||
+	    n >= sizeof(c->buf) - PMI2_COUNT)
+		return pmi_bad_answer(count, "the length of a message");
+	err = read_until(c, PMI2_COUNT + n, timeout_ms);
+	if (err)
+		return err;
+	/* The text moves over its count, and so leaves room for its end. */
+	memmove(c->buf, c->buf + PMI2_COUNT, n);
+	c->buf[n] = '\0';
+	c->used = PMI2_COUNT + n;
+	*text = c->buf;
+	return 0;
+}
+
+int pmi_bad_answer(const char *got, const char *expected)
+{
+	o2g_error("the launcher answered \"%.200s\", but %s was expected", got,
+		  expected);
+	return -EPROTO;
+}
+
+int pmi_conn_hello(struct pmi_conn *c, int version)
+{
+	int rc = 0, theirs = version, err;
+	char question[64], cmd[32], *line;
+
+	snprintf(question, sizeof(question),
+		 "cmd=init pmi_version=%d pmi_subversion=%d\n", version,
+		 version == 1);
+	err = pmi_conn_send(c, question);
+	if (!err)
+		err = pmi_conn_recv(c, PMI_HELLO_TIMEOUT_MS, &line);
+	if (err == -ETIMEDOUT)
+		o2g_error(
+			"the launcher does not answer within %d s; start the program with mpiexec, or unset PMI_FD and PMI_PORT to run it alone",
+			PMI_HELLO_TIMEOUT_MS / 1000);
+	if (err)
+		return err;
+	if (pmi_field(line, "cmd", cmd, sizeof(cmd)) ||
+	    strcmp(cmd, "response_to_init"))
+		return pmi_bad_answer(line, "response_to_init");
+	pmi_field_int(line, "pmi_version", &theirs);
+	pmi_field_int(line, "rc", &rc);
+	if (rc && theirs == version)
+		return pmi_bad_answer(line, "rc=0");
+	return theirs;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 /*
- * There is no PMI-1 here. Were we started alone, or by a launcher that talks
+ * No protocol that we speak is here. Were we started alone, or by a launcher that talks
  * something else? In the second case each of its N processes would think to be
  * alone, and the user would see the program run N times: refuse instead.
  */
@@ -31,7 +31,7 @@ static const struct launcher launchers[] = {
 	{"SLURM_PROCID",
 	 {"SLURM_STEP_NUM_TASKS", "SLURM_NTASKS"},
 	 "Slurm's srun",
-	 "use srun --mpi=pmi2, or start the program with O2G's mpiexec"},
+	 "use srun --mpi=pmi2 or --mpi=pmix, or start the program with O2G's mpiexec"},
 	{"FLUX_TASK_RANK",
 	 {"FLUX_JOB_SIZE"},
 	 "Flux",
@@ -45,7 +45,7 @@ static const struct launcher launchers[] = {
 	{"MPIRUN_RANK", {"MPIRUN_NPROCS"}, "MVAPICH's mpirun_rsh", OURS},
 	{"PMIX_RANK", {NULL}, "a PMIx launcher", OURS},
 	{"PMIX_NAMESPACE", {NULL}, "a PMIx launcher", OURS},
-	{"PMI2_RANK", {"PMI2_SIZE"}, "a PMI-2 launcher", OURS},
+	{"PMI2_RANK", {"PMI2_SIZE"}, "a PMI-2 launcher without PMI_FD", OURS},
 	{"PMI_RANK",
 	 {"PMI_SIZE"},
 	 "a launcher that gives PMI_RANK but neither PMI_FD nor PMI_PORT",
@@ -80,10 +80,6 @@ static bool is_batch_script(const struct launcher *l)
 
 int pmi_detect_foreign(void)
 {
-	const char *ours = getenv("O2G_LAUNCHER");
-
-	if (ours && !strcmp(ours, "none"))
-		return 0;
 	for (size_t i = 0; i < sizeof(launchers) / sizeof(*launchers); i++) {
 		const struct launcher *l = &launchers[i];
 
@@ -92,7 +88,7 @@ int pmi_detect_foreign(void)
 		if (is_one(l) || is_batch_script(l))
 			return 0;
 		o2g_error(
-			"started by %s (%s is set), which does not offer PMI-1, so the processes cannot find each other",
+			"started by %s (%s is set), which offers neither PMI-1, PMI-2 nor PMIx here, so the processes cannot find each other",
 			l->name, l->sign);
 		o2g_error("%s; to run one process alone, set O2G_LAUNCHER=none",
 			  l->advice);

@@ -6,12 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-int pmi_field(const char *line, const char *name, char *value, size_t size)
+static int field(const char *line, const char *between, const char *name,
+		 char *value, size_t size)
 {
 	size_t len = strlen(name);
 
 	while (*line) {
-		size_t word = strcspn(line, " \t");
+		size_t word = strcspn(line, between);
 
 		if (word > len && !strncmp(line, name, len) &&
 		    line[len] == '=') {
@@ -24,22 +25,48 @@ int pmi_field(const char *line, const char *name, char *value, size_t size)
 			return 0;
 		}
 		line += word;
-		line += strspn(line, " \t");
+		line += strspn(line, between);
 	}
 	return -ENOENT;
 }
 
-int pmi_field_int(const char *line, const char *name, int *value)
+static int to_int(const char *text, int *value)
 {
-	char text[24], *end;
+	char *end;
 	long v;
 
-	if (pmi_field(line, name, text, sizeof(text)))
-		return -ENOENT;
 	errno = 0;
 	v = strtol(text, &end, 10);
 	if (errno || end == text || *end || v < INT_MIN || v > INT_MAX)
 		return -ENOENT;
-	*value = v;
+	*value = (int)v;
 	return 0;
+}
+
+int pmi_field(const char *line, const char *name, char *value, size_t size)
+{
+	return field(line, " \t", name, value, size);
+}
+
+int pmi_field_int(const char *line, const char *name, int *value)
+{
+	char text[24];
+
+	if (pmi_field(line, name, text, sizeof(text)))
+		return -ENOENT;
+	return to_int(text, value);
+}
+
+int pmi2_field(const char *text, const char *name, char *value, size_t size)
+{
+	return field(text, ";", name, value, size);
+}
+
+int pmi2_field_int(const char *text, const char *name, int *value)
+{
+	char number[24];
+
+	if (pmi2_field(text, name, number, sizeof(number)))
+		return -ENOENT;
+	return to_int(number, value);
 }

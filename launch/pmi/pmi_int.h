@@ -6,7 +6,34 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct pmi_job;
+
 #define PMI_LINE_MAX 16384
+/* The longest key: launchers take 63 characters, and "~COUNT" may follow. */
+#define PMI_KEY_MAX 54
+
+/* --- the clients, one for each protocol --- */
+
+/*
+ * The calls of pmi.h, which describes them. All but abort are made one at a
+ * time; abort may come while another is under way.
+ */
+struct pmi_client {
+	const char *name;	/* for O2G_LAUNCHER */
+	bool (*offered)(void);	/* does the environment speak of it? */
+	int (*init)(struct pmi_job *job); /* failed: nothing is left open */
+	int (*put)(const char *key, const char *value);
+	int (*barrier)(void);
+	int (*get)(int owner, const char *key, char *value, size_t size);
+	int (*finalize)(void);
+	void (*abort)(int code);
+};
+
+extern const struct pmi_client pmi1_client, pmi2_client, pmix_client;
+extern const struct pmi_client pmi_local_client; /* a job of one */
+
+/* Our own mpiexec has started us. */
+bool pmi_launched_by_us(void);
 
 /* --- the connection to the launcher (pmi_conn.c) --- */
 
@@ -14,20 +41,29 @@ struct pmi_conn {
 	int fd;	     /* -1: none */
 	bool lost;   /* said so already; every call fails */
 	size_t have; /* bytes in buf */
-	size_t used; /* of these, the line handed out last */
+	size_t used; /* of these, what was handed out last */
 	char buf[PMI_LINE_MAX];
 };
 
-/* The descriptor in PMI_FD: is it one that a launcher may be behind? */
-int pmi_conn_use_fd(struct pmi_conn *c, const char *fd_text);
-/* PMI_PORT, "host:port". */
-int pmi_conn_use_port(struct pmi_conn *c, const char *where);
+/* A launcher answers the first line at once; anything else that holds the
+ * other end of the descriptor never does. */
+#define PMI_HELLO_TIMEOUT_MS 60000
+
+/* PMI_FD or PMI_PORT, whichever is set. */
+int pmi_conn_open(struct pmi_conn *c);
 void pmi_conn_close(struct pmi_conn *c);
-/* @line ends with a newline. */
-int pmi_conn_send(struct pmi_conn *c, const char *line);
+int pmi_conn_send(struct pmi_conn *c, const char *text);
 /* The next line, without its newline, valid until the next call. Waits
  * @timeout_ms, or for ever if negative. */
 int pmi_conn_recv(struct pmi_conn *c, int timeout_ms, char **line);
+/* The next message of PMI-2: characters that count, then the text. */
+#define PMI2_COUNT 6
+int pmi_conn_recv_counted(struct pmi_conn *c, int timeout_ms, char **text);
+/* Says what was received where something else was expected: -EPROTO. */
+int pmi_bad_answer(const char *got, const char *expected);
+/* The hello of PMI-1 and PMI-2. Returns the version that the launcher speaks,
+ * which may be another one than @version. */
+int pmi_conn_hello(struct pmi_conn *c, int version);
 
 /* --- the words of a line (pmi_field.c), also for the launcher --- */
 
@@ -36,22 +72,41 @@ int pmi_conn_recv(struct pmi_conn *c, int timeout_ms, char **line);
 int pmi_field(const char *line, const char *name, char *value, size_t size);
 /* -ENOENT: no such field or no number. */
 int pmi_field_int(const char *line, const char *name, int *value);
+/* The same in "cmd=x;name=value;other=value;". */
+int pmi2_field(const char *text, const char *name, char *value, size_t size);
+int pmi2_field_int(const char *text, const char *name, int *value);
 
-/* --- values as they travel (pmi_value.c) --- */
+/* --- values as they travel in lines (pmi_value.c, pmi_parts.c) --- */
 
 /* Printable without space, '=', ';': what every launcher takes. Allocated. */
 char *pmi_value_encode(const char *text);
 /* In place. -EPROTO: not something pmi_value_encode made. */
 int pmi_value_decode(char *text);
-/* A value too long for one key starts with "%*COUNT:" and goes on in the keys
- * KEY~1 ... KEY~COUNT-1. Returns COUNT and where the text starts. */
-int pmi_value_parts(const char *first, const char **text);
 
-/* --- the board of a job of one (pmi_local.c) --- */
+#define PMI_VALUE_MAX 1024
+#define PMI_KEY_SIZE 64
 
-int pmi_local_put(const char *key, const char *value);
-const char *pmi_local_get(const char *key); /* NULL: not there */
-void pmi_local_clear(void);
+/* How one key and one value that fits travel. */
+struct pmi_wire {
+	int (*put)(const char *key, const char *text);
+	/* -ENOENT: not there. */
+	int (*get)(const char *key, char *text, size_t size);
+};
+
+/* A value of any bytes and length. @value_max is the launcher's, with the
+ * closing NUL. */
+int pmi_parts_put(const struct pmi_wire *wire, int value_max, const char *key,
+		  const char *value);
+int pmi_parts_get(const struct pmi_wire *wire, const char *key, char *value,
+		  size_t size);
+/* -ENOSPC: it does not fit. */
+int pmi_copy_out(const char *from, char *value, size_t size);
+
+/* --- what the launcher says of this host (pmi_local_size.c) --- */
+
+/* How many ranks share it: from the variables that launchers set, or from @map,
+ * which MPICH's and Slurm's leave in PMI_process_mapping; may be NULL. */
+int pmi_local_size(const char *map, int rank, int size);
 
 /* --- launchers that are not ours to understand (pmi_detect.c) --- */
 

@@ -69,14 +69,3 @@ int pmi_value_decode(char *text)
 	*out = '\0';
 	return 0;
 }
-
-int pmi_value_parts(const char *first, const char **text)
-{
-	int count, end = 0;
-
-	*text = first;
-	if (sscanf(first, "%%*%d:%n", &count, &end) != 1 || !end || count < 1)
-		return 1;
-	*text = first + end;
-	return count;
-}

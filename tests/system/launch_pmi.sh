@@ -97,7 +97,7 @@ END
 if command -v python3 >/dev/null; then
 	served "cmd=response_to_init pmi_version=2 pmi_subversion=0 rc=-1"
 	expect_rc 98
-	expect "$TMP/err" 'the launcher speaks PMI version 2'
+	expect "$TMP/err" 'the launcher speaks PMI version 2 here'
 	served "HTTP/1.0 400 Bad Request"
 	expect_rc 98
 	expect "$TMP/err" 'the launcher answered "HTTP/1.0 400 Bad Request", but'
@@ -111,31 +111,61 @@ else
 	echo "not tested: launchers that misbehave, for want of python3"
 fi
 
-# Hydra, both ways it can be reached.
+# Hydra, both ways it can be reached, and by the PMI-2 that it speaks as well.
+hydra()
+{
+	timeout 20 mpiexec.hydra "$@" </dev/null >"$TMP/out" 2>"$TMP/err"
+	rc=$?
+}
 if command -v mpiexec.hydra >/dev/null; then
-	for option in "" -pmi-port; do
-		timeout 20 mpiexec.hydra $option -n 2 "$PROG" : -n 1 "$PROG" \
-			</dev/null >"$TMP/out" 2>"$TMP/err"
-		rc=$?
+	for option in "" -pmi-port "-genv O2G_LAUNCHER pmi2"; do
+		hydra $option -n 2 "$PROG" : -n 1 "$PROG"
 		expect_rc 0
 		[ "$(grep -c 'of 3 app [01] universe .* board ok' "$TMP/out")" = 3 ] ||
 			fail "under mpiexec.hydra $option"
 	done
-	timeout 20 mpiexec.hydra -n 2 "$PROG" abort 7 </dev/null \
-		>"$TMP/out" 2>"$TMP/err"
-	rc=$?
+	hydra -n 2 "$PROG" abort 7
 	expect_rc 7
 	cat "$TMP/out" "$TMP/err" >"$TMP/both"
 	expect "$TMP/both" 'asked to'
 else
 	echo "not tested: Hydra, which is in Debian's package mpich"
 fi
-if command -v mpiexec.openmpi >/dev/null; then
+
+# Open MPI's launcher, by PMIx.
+openmpi()
+{
 	OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 timeout 20 \
-		mpiexec.openmpi --oversubscribe -n 2 "$PROG" board </dev/null \
+		mpiexec.openmpi --oversubscribe "$@" </dev/null \
 		>"$TMP/out" 2>"$TMP/err"
 	rc=$?
-	[ $rc != 0 ] || fail "runs under Open MPI's launcher"
-	expect "$TMP/err" "started by Open MPI's mpirun"
+}
+if command -v mpiexec.openmpi >/dev/null; then
+	openmpi -n 2 "$PROG" board : -n 1 "$PROG" board
+	expect_rc 0
+	[ "$(grep -c 'of 3 app [01] universe .* board ok' "$TMP/out")" = 3 ] ||
+		fail "under mpiexec.openmpi"
+	openmpi -n 2 "$PROG" threads
+	expect_rc 0
+	openmpi -n 2 "$PROG" abort 7
+	expect_rc 7
+	cat "$TMP/out" "$TMP/err" >"$TMP/both"
+	expect "$TMP/both" 'asked to'
+	openmpi -n 2 "$PROG" abort-in-barrier
+	expect_rc 23
+	openmpi -n 3 "$PWD/$BUILD/examples/ring"
+	expect_rc 0
+	expect "$TMP/out" '^3 ranks'
+else
+	echo "not tested: PMIx, which Debian's package openmpi-bin speaks"
 fi
+# A launcher of that kind, but not its library: the loader is made to find one
+# that is none.
+mkdir "$TMP/lib" && echo >"$TMP/lib/libpmix.so.2"
+plain LD_LIBRARY_PATH="$TMP/lib" PMIX_NAMESPACE=x PMIX_RANK=0 \
+	PMIX_SERVER_URI4=x "$PROG" board
+expect_rc 98
+expect_lines "$TMP/err" 2
+expect "$TMP/err" 'PMIx launcher .* cannot be loaded: .*libpmix.so.2'
+expect "$TMP/err" "O2G's mpiexec"
 exit 0

@@ -36,10 +36,10 @@ static void check_value(int rank, size_t len)
 
 	make_value(rank, len, want);
 	snprintf(key, sizeof(key), "v-%d-%zu", rank, len);
-	err = pmi_get(key, got, len + 1);
+	err = pmi_get(rank, key, got, len + 1);
 	if (err || strcmp(want, got))
 		die(key, err);
-	if (len && pmi_get(key, got, len) != -ENOSPC)
+	if (len && pmi_get(rank, key, got, len) != -ENOSPC)
 		die("a value that does not fit", 0);
 	free(want);
 	free(got);
@@ -71,7 +71,7 @@ static void board(void)
 	for (int r = 0; r < job.size; r++)
 		for (size_t i = 0; i < sizeof(lens) / sizeof(*lens); i++)
 			check_value(r, lens[i]);
-	if (pmi_get("nobody-put-this", value, sizeof(value)) != -ENOENT)
+	if (pmi_get(0, "nobody-put-this", value, sizeof(value)) != -ENOENT)
 		die("a key that is not there", 0);
 	if (pmi_barrier())
 		die("barrier", 0);
@@ -146,7 +146,7 @@ static void show_key(const char *key)
 {
 	char value[4096];
 
-	if (pmi_get(key, value, sizeof(value)))
+	if (pmi_get(0, key, value, sizeof(value)))
 		die(key, 0);
 	printf("%s\n", value);
 }

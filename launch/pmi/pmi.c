@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
+/*
+ * The front: which client serves this process, one call at a time. Each
+ * protocol is a table of functions in a file of its own; a new one is added by
+ * writing that file and a line below.
+ */
+#include "pmi.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "log.h"
+#include "pmi_int.h"
+
+/* In this order: Slurm's PMI-2 looks like PMI-1 with something added, and
+ * programs that PMI-1 launchers start may have a PMIx launcher further up. */
+static const struct pmi_client *const clients[] = {&pmi2_client, &pmi1_client,
+						   &pmix_client, &pmi_local_client};
+
+#define CLIENTS (sizeof(clients) / sizeof(*clients))
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+/* Set by pmi_init, cleared by pmi_finalize; pmi_abort reads it unlocked. */
+static const struct pmi_client *_Atomic client;
+
+static const struct pmi_client *client_named(const char *name)
+{
+	for (size_t i = 0; i < CLIENTS; i++)
+		if (!strcmp(clients[i]->name, name))
+			return clients[i];
+	return NULL;
+}
+
+static const struct pmi_client *client_offered(void)
+{
+	for (size_t i = 0; i < CLIENTS; i++)
+		if (clients[i]->offered())
+			return clients[i];
+	return NULL;
+}
+
+static int choose(const struct pmi_client **chosen)
+{
+	const char *name = getenv("O2G_LAUNCHER");
+
+	*chosen = name ? client_named(name) : NULL;
+	if (!*chosen)
+		*chosen = client_offered();
+	if (*chosen)
+		return 0;
+	*chosen = &pmi_local_client;
+	return pmi_detect_foreign();
+}
+
+static int check_place(const struct pmi_job *job)
+{
+	if (job->size >= 1 && job->rank >= 0 && job->rank < job->size)
+		return 0;
+	o2g_error(
+		"the launcher says rank %d of %d; PMI_RANK and PMI_SIZE must say which of how many processes this is",
+		job->rank, job->size);
+	return -EINVAL;
+}
+
+static int init_locked(struct pmi_job *job)
+{
+	const struct pmi_client *c;
+	int err;
+
+	*job = (struct pmi_job){
+		.rank = -1, .size = -1, .appnum = -1, .universe_size = -1};
+	err = choose(&c);
+	if (!err)
+		err = c->init(job);
+	if (err)
+		return err;
+	err = check_place(job);
+	if (err)
+		c->finalize();
+	else
+		client = c;
+	return err;
+}
+
+int pmi_init(struct pmi_job *job)
+{
+	struct pmi_job j;
+	int err;
+
+	pthread_mutex_lock(&lock);
+	err = client ? -EALREADY : init_locked(&j);
+	pthread_mutex_unlock(&lock);
+	if (!err)
+		*job = j;
+	else if (err == -EALREADY)
+		o2g_error("pmi_init was called twice");
+	return err;
+}
+
+/* What every protocol takes, with room for what pmi_parts.c appends. */
+static int check_key(const char *key)
+{
+	if (key[0] && strlen(key) <= PMI_KEY_MAX &&
+	    !key[strcspn(key, " \t\n=;~")])
+		return 0;
+	o2g_error(
+		"\"%s\" cannot be a PMI key: it must be 1 to %d characters without space, =, ; and ~",
+		key, PMI_KEY_MAX);
+	return -EINVAL;
+}
+
+int pmi_put(const char *key, const char *value)
+{
+	int err = check_key(key);
+
+	if (err)
+		return err;
+	pthread_mutex_lock(&lock);
+	err = client ? client->put(key, value) : -EPIPE;
+	pthread_mutex_unlock(&lock);
+	return err;
+}
+
+int pmi_barrier(void)
+{
+	int err;
+
+	pthread_mutex_lock(&lock);
+	err = client ? client->barrier() : -EPIPE;
+	pthread_mutex_unlock(&lock);
+	return err;
+}
+
+int pmi_get(int owner, const char *key, char *value, size_t size)
+{
+	int err = check_key(key);
+
+	if (err)
+		return err;
+	pthread_mutex_lock(&lock);
+	err = client ? client->get(owner, key, value, size) : -EPIPE;
+	pthread_mutex_unlock(&lock);
+	return err;
+}
+
+int pmi_finalize(void)
+{
+	int err;
+
+	pthread_mutex_lock(&lock);
+	err = client ? client->finalize() : -EPIPE;
+	client = NULL;
+	pthread_mutex_unlock(&lock);
+	return err;
+}
+
+bool pmi_launched_by_us(void)
+{
+	const char *name = getenv("O2G_LAUNCHER");
+
+	return name && !strcmp(name, "mpiexec");
+}
+
+void pmi_abort(int code, const char *text)
+{
+	const struct pmi_client *c = client;
+
+	if (text)
+		o2g_error("%s", text);
+	if (!c || c == &pmi_local_client)
+		return;
+	/* Hydra throws away what its ranks have written and it has not read. */
+	if (!pmi_launched_by_us())
+		usleep(50000);
+	/* Without the lock: its holder may be waiting for a barrier that will
+	 * never come, and no answer is expected. */
+	c->abort(code);
+}

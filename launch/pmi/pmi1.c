@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
+/* PMI-1: a question of one line, an answer of one line. */
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "log.h"
+#include "pmi.h"
+#include "pmi_int.h"
+
+/* What a launcher that says nothing about its limits is sure to take. */
+#define VALUE_MAX_DEFAULT 256
+#define MAPPING "PMI_process_mapping"
+
+static struct pmi_conn conn = {.fd = -1};
+static int value_max; /* with the closing NUL */
+static char kvsname[PMI_KVSNAME_MAX];
+
+/* Sends a line and waits for the one that answers it, "cmd=@answer ...". */
+static int ask(const char *question, const char *answer, char **line)
+{
+	char cmd[64];
+	int err;
+
+	err = pmi_conn_send(&conn, question);
+	if (!err)
+		err = pmi_conn_recv(&conn, -1, line);
+	if (err)
+		return err;
+	if (pmi_field(*line, "cmd", cmd, sizeof(cmd)) || strcmp(cmd, answer))
+		return pmi_bad_answer(*line, answer);
+	return 0;
+}
+
+/* Launchers that are reached by PMI_PORT first tell us who we are. */
+static int introduce(struct pmi_job *job)
+{
+	const char *id = getenv("PMI_ID");
+	char question[64], *line;
+	int err;
+
+	snprintf(question, sizeof(question), "cmd=initack pmiid=%.20s\n",
+		 id ? id : "0");
+	err = ask(question, "initack", &line);
+	for (int i = 0; i < 3 && !err; i++) {
+		err = pmi_conn_recv(&conn, PMI_HELLO_TIMEOUT_MS, &line);
+		if (!err) {
+			pmi_field_int(line, "size", &job->size);
+			pmi_field_int(line, "rank", &job->rank);
+		}
+	}
+	return err;
+}
+
+static void env_int(const char *name, int *value)
+{
+	const char *text = getenv(name);
+	char *end;
+	long v;
+
+	if (!text)
+		return;
+	v = strtol(text, &end, 10);
+	if (end != text && !*end)
+		*value = (int)v;
+}
+
+static int connect_launcher(struct pmi_job *job)
+{
+	int err = pmi_conn_open(&conn);
+
+	if (err)
+		return err;
+	if (getenv("PMI_FD")) {
+		env_int("PMI_RANK", &job->rank);
+		env_int("PMI_SIZE", &job->size);
+	} else {
+		err = introduce(job);
+	}
+	if (!err)
+		err = pmi_conn_hello(&conn, 1);
+	if (err <= 1)
+		return err < 0 ? err : 0;
+	o2g_error(
+		"the launcher speaks PMI version %d here, and not PMI-1 as was expected",
+		err);
+	o2g_error(
+		"set O2G_LAUNCHER=pmi2, or start the program with O2G's mpiexec");
+	return -ENOTSUP;
+}
+
+static int clamp(int v, int low, int high)
+{
+	return v < low ? low : v > high ? high : v;
+}
+
+static int ask_limits(void)
+{
+	int key_max = PMI_KEY_SIZE, err;
+	char *line;
+
+	value_max = VALUE_MAX_DEFAULT;
+	err = ask("cmd=get_maxes\n", "maxes", &line);
+	if (err)
+		return err;
+	pmi_field_int(line, "keylen_max", &key_max);
+	pmi_field_int(line, "vallen_max", &value_max);
+	value_max = clamp(value_max, 32, PMI_VALUE_MAX);
+	if (key_max >= PMI_KEY_SIZE)
+		return 0;
+	o2g_error("the launcher keeps keys of %d bytes only, but %d are needed",
+		  key_max, PMI_KEY_SIZE);
+	return -ENOTSUP;
+}
+
+static int get_part(const char *key, char *value, size_t size)
+{
+	char question[PMI_KVSNAME_MAX + 128], *line;
+	int rc = 0, err;
+
+	snprintf(question, sizeof(question), "cmd=get kvsname=%s key=%s\n",
+		 kvsname, key);
+	err = ask(question, "get_result", &line);
+	if (err)
+		return err;
+	pmi_field_int(line, "rc", &rc);
+	if (rc)
+		return -ENOENT;
+	err = pmi_field(line, "value", value, size);
+	return err == -ENOENT ? pmi_bad_answer(line, "value=TEXT") : err;
+}
+
+static int ask_about_job(struct pmi_job *job)
+{
+	char map[PMI_VALUE_MAX], *line;
+	int err;
+
+	err = ask("cmd=get_my_kvsname\n", "my_kvsname", &line);
+	if (err)
+		return err;
+	if (pmi_field(line, "kvsname", kvsname, sizeof(kvsname)))
+		return pmi_bad_answer(line, "kvsname=NAME");
+	strcpy(job->kvsname, kvsname);
+
+	err = ask("cmd=get_appnum\n", "appnum", &line);
+	if (err)
+		return err;
+	pmi_field_int(line, "appnum", &job->appnum);
+	err = ask("cmd=get_universe_size\n", "universe_size", &line);
+	if (err)
+		return err;
+	pmi_field_int(line, "size", &job->universe_size);
+	job->local_size = pmi_local_size(NULL, job->rank, job->size);
+	if (job->local_size)
+		return 0;
+	err = get_part(MAPPING, map, sizeof(map));
+	if (!err)
+		job->local_size = pmi_local_size(map, job->rank, job->size);
+	return err == -ENOENT || err == -ENOSPC ? 0 : err;
+}
+
+static bool pmi1_offered(void)
+{
+	return getenv("PMI_FD") || getenv("PMI_PORT");
+}
+
+static int pmi1_init(struct pmi_job *job)
+{
+	int err;
+
+	err = connect_launcher(job);
+	if (!err)
+		err = ask_limits();
+	if (!err)
+		err = ask_about_job(job);
+	if (err)
+		pmi_conn_close(&conn);
+	return err;
+}
+
+static int put_part(const char *key, const char *text)
+{
+	char question[PMI_KVSNAME_MAX + PMI_VALUE_MAX + 128], *line;
+	int rc = 0, err;
+
+	snprintf(question, sizeof(question),
+		 "cmd=put kvsname=%s key=%s value=%s\n", kvsname, key, text);
+	err = ask(question, "put_result", &line);
+	if (err)
+		return err;
+	pmi_field_int(line, "rc", &rc);
+	if (rc == 0)
+		return 0;
+	o2g_error("the launcher refused to keep the key %s: %.200s", key, line);
+	return -EIO;
+}
+
+static const struct pmi_wire wire = {.put = put_part, .get = get_part};
+
+static int pmi1_put(const char *key, const char *value)
+{
+	return pmi_parts_put(&wire, value_max, key, value);
+}
+
+static int pmi1_barrier(void)
+{
+	char *line;
+
+	return ask("cmd=barrier_in\n", "barrier_out", &line);
+}
+
+static int pmi1_get(int owner, const char *key, char *value, size_t size)
+{
+	return pmi_parts_get(&wire, key, value, size);
+}
+
+static int pmi1_finalize(void)
+{
+	char *line;
+	int err = ask("cmd=finalize\n", "finalize_ack", &line);
+
+	pmi_conn_close(&conn);
+	return err;
+}
+
+static void pmi1_abort(int code)
+{
+	char line[64];
+
+	snprintf(line, sizeof(line), "cmd=abort exitcode=%d\n", code);
+	/* Short enough to go out in one write, whoever else writes. */
+	if (pmi_conn_send(&conn, line))
+		return;
+	/* Our own launcher ends us in a moment, with all the others. Until then
+	 * our connections stay open, so that nobody reports a lost peer where
+	 * there was an abort. */
+	if (pmi_launched_by_us())
+		poll(&(struct pollfd){.fd = conn.fd}, 1, 1000);
+}
+
+const struct pmi_client pmi1_client = {
+	.name = "pmi1",
+	.offered = pmi1_offered,
+	.init = pmi1_init,
+	.put = pmi1_put,
+	.barrier = pmi1_barrier,
+	.get = pmi1_get,
+	.finalize = pmi1_finalize,
+	.abort = pmi1_abort,
+};
