@@ -89,8 +89,7 @@ static void release(struct mpii_comm *c)
 	mpii_info_destroy(c->info);
 	if (c->coll_free)
 		c->coll_free(c->coll);
-	if (c->topology_free)
-		c->topology_free(c->topology);
+	mpii_topo_put(c->topology);
 	mpii_group_put(c->group);
 	if (c->remote != c->group)
 		mpii_group_put(c->remote);

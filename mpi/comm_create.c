@@ -44,6 +44,8 @@ static int check_dup(struct mpii_comm *c, MPI_Info info, MPI_Comm *newcomm,
 static int dress(struct mpii_comm *n, struct mpii_comm *c, MPI_Info info)
 {
 	mpii_comm_inherit(n, c);
+	mpii_topo_hold(c->topology);
+	n->topology = c->topology;
 	if (info != MPI_INFO_NULL) {
 		n->info = mpii_info_copy(mpii_info_get(info));
 		if (!n->info)

@@ -109,6 +109,7 @@ int mpii_group_compare(const struct mpii_group *a, const struct mpii_group *b);
 
 struct mpii_errh;
 struct mpii_attr;
+struct mpii_topo;
 
 /*
  * A communicator owns four contexts in a row: messages of the program,
@@ -142,8 +143,9 @@ struct mpii_comm {
 	_Atomic(int *) inverse; /* rank in remote by world rank, once needed */
 	struct mpii_buffer *buffer; /* of MPI_Comm_attach_buffer */
 	char name[MPI_MAX_OBJECT_NAME];
-	void *topology, *coll; /* owned by their chapters */
-	void (*topology_free)(void *topology), (*coll_free)(void *coll);
+	struct mpii_topo *topology; /* or NULL: none */
+	void *coll; /* owned by its chapter */
+	void (*coll_free)(void *coll);
 	struct mpii_info *info;
 };
 extern struct mpii_comm mpii_world, mpii_self;
@@ -179,6 +181,14 @@ void mpii_comm_put(struct mpii_comm *c);
 /* Collective over @c: a context free at every member. MPI error class. */
 int mpii_context_agree(struct mpii_comm *c, uint32_t *context);
 void mpii_context_free(uint32_t context);
+
+/* --- topologies (topo/) and nodes (nodes.c) --- */
+
+/* Both do nothing with NULL. */
+void mpii_topo_hold(struct mpii_topo *t);
+void mpii_topo_put(struct mpii_topo *t);
+/* The number of the node of each world rank; NULL: the launcher has not said. */
+const int *mpii_nodes(void);
 
 /* --- datatypes (datatype*.c) --- */
 
