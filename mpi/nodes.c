@@ -11,6 +11,7 @@
 #include "mpii.h"
 #include "pmi.h"
 
+#define MAP_KEY "PMI_process_mapping" /* the launcher has put it */
 #define MAP_MAX 16384
 
 /* One (first,nodes,per): places ranks from @rank on, returns the next one, or
@@ -56,7 +57,7 @@ static void find(void)
 
 	if (map && node && mpii.size == 1)
 		node[0] = 0;
-	else if (!map || !node || pmi_get("PMI_process_mapping", map, MAP_MAX) ||
+	else if (!map || !node || pmi_get(0, MAP_KEY, map, MAP_MAX) ||
 		 !parse(map, node)) {
 		free(node);
 		node = NULL;
