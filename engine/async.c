@@ -76,6 +76,34 @@ void user_async_disarm(struct user_ep *ep)
 	look_in(ep, LOOK_FIRST_US);
 }
 
+void user_async_kick(struct user_ep *ep)
+{
+	u64 one = 1;
+
+	if (ep->thread_runs && !ep->closing &&
+	    write(ep->kick_fd, &one, sizeof(one)) < 0 && errno != EAGAIN)
+		o2g_error("cannot wake the progress thread: %s",
+			  strerror(errno));
+}
+
+static void take_kick(struct user_ep *ep)
+{
+	u64 n;
+
+	if (read(ep->kick_fd, &n, sizeof(n)) < 0 && errno != EAGAIN)
+		o2g_error("the progress thread's wake-up failed: %s",
+			  strerror(errno));
+}
+
+/* Calls that work makes from here are not the program's. */
+static void settle_quietly(struct user_ep *ep)
+{
+	u64 calls = ep->calls;
+
+	user_settle(ep);
+	ep->calls = calls;
+}
+
 /* Handle what there is, unless the program comes in and does it itself. */
 static void drain(struct user_ep *ep)
 {
@@ -84,6 +112,7 @@ static void drain(struct user_ep *ep)
 	do {
 		n = user_poll_fds(ep, 0);
 		n += user_poll(ep);
+		settle_quietly(ep);
 		if (eng_lock_contended(&ep->lock)) {
 			user_unlock(ep);
 			user_lock(ep);
@@ -118,9 +147,11 @@ static void *run(void *arg)
 		stay = false;
 		if (n <= 0 || ep->closing)
 			continue;
-		if (ev.data.ptr != &ep->epfd) { /* a timer */
+		if (ev.data.ptr == &ep->kick_fd)
+			take_kick(ep);
+		if (ev.data.ptr != &ep->epfd) { /* a timer, or work */
 			drain(ep);
-			stay = ep->async_wanted;
+			stay = ep->async_wanted || ep->works;
 			continue;
 		}
 		ep->async_armed = false;
@@ -163,13 +194,13 @@ int user_async_start(struct user_ep *ep)
 	if (!o2g_settings()->progress_thread)
 		return 0;
 	ep->outer_epfd = epoll_create1(EPOLL_CLOEXEC);
-	ep->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	ep->kick_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	err = -errno;
-	if (ep->outer_epfd < 0 || ep->stop_fd < 0)
+	if (ep->outer_epfd < 0 || ep->kick_fd < 0)
 		goto err_fds;
 	err = outer_add(ep, ep->epfd, 0, &ep->epfd);
 	if (!err)
-		err = outer_add(ep, ep->stop_fd, EPOLLIN, &ep->stop_fd);
+		err = outer_add(ep, ep->kick_fd, EPOLLIN, &ep->kick_fd);
 	if (!err)
 		err = outer_add(ep, ep->timer_fd, EPOLLIN | EPOLLET,
 				&ep->timer_fd);
@@ -183,8 +214,8 @@ int user_async_start(struct user_ep *ep)
 err_fds:
 	if (ep->outer_epfd >= 0)
 		close(ep->outer_epfd);
-	if (ep->stop_fd >= 0)
-		close(ep->stop_fd);
+	if (ep->kick_fd >= 0)
+		close(ep->kick_fd);
 	o2g_warn("no progress thread (%s): messages wait while the program computes",
 		 strerror(-err));
 	return 0;
@@ -199,11 +230,11 @@ void user_async_stop(struct user_ep *ep)
 	user_lock(ep);
 	ep->closing = true;
 	user_unlock(ep);
-	if (write(ep->stop_fd, &one, sizeof(one)) < 0)
+	if (write(ep->kick_fd, &one, sizeof(one)) < 0)
 		o2g_error("cannot wake the progress thread: %s",
 			  strerror(errno));
 	pthread_join(ep->thread, NULL);
 	ep->thread_runs = false;
 	close(ep->outer_epfd);
-	close(ep->stop_fd);
+	close(ep->kick_fd);
 }

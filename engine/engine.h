@@ -43,6 +43,8 @@ struct eng_ops {
 	int (*wait_until)(struct o2g_ep *ep, int (*cond)(void *), void *arg,
 			  int64_t timeout_us);
 	void (*on_done)(struct o2g_req *req, void (*fn)(void *), void *arg);
+	int (*after)(struct o2g_ep *ep, struct o2g_req *const *reqs, size_t n,
+		     struct o2g_work *work);
 	int (*progress)(struct o2g_ep *ep);
 	int (*fd)(struct o2g_ep *ep);
 	void (*fd_clear)(struct o2g_ep *ep);

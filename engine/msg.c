@@ -307,6 +307,7 @@ static int probe_locked(struct user_ep *ep, struct probe *p, bool block)
 		} else {
 			if (!user_poll(ep) && ++ep->idle_polls % 8 == 0)
 				user_poll_fds(ep, 0);
+			user_settle(ep);
 			probe_cond(p);
 		}
 	}

@@ -196,6 +196,12 @@ void o2g_on_done(struct o2g_req *req, void (*fn)(void *), void *arg)
 	part_ops(req)->on_done(req, fn, arg);
 }
 
+int o2g_after(struct o2g_ep *ep, struct o2g_req *const *reqs, size_t n,
+	      struct o2g_work *work)
+{
+	return ops(ep)->after(ep, reqs, n, work);
+}
+
 int o2g_progress(struct o2g_ep *ep)
 {
 	return ops(ep)->progress(ep);

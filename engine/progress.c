@@ -272,6 +272,7 @@ int user_progress(struct o2g_ep *o)
 	n = user_poll(ep);
 	if (n == 0 && ++ep->idle_polls % 8 == 0)
 		n += user_poll_fds(ep, 0);
+	user_settle(ep);
 	user_unlock(ep);
 	return n;
 }

@@ -63,6 +63,7 @@ int user_open(const struct o2g_attr *attr, struct o2g_ep **out)
 		return -ENOMEM;
 	eng_lock_init(&ep->lock);
 	ep->callbacks_tail = &ep->callbacks;
+	ep->work_tail = &ep->work;
 	set_identity(ep, attr);
 	ep->peers = calloc(attr->size, sizeof(*ep->peers));
 	if (!ep->peers)
@@ -193,6 +194,7 @@ const struct eng_ops user_ops = {
 	.wait_all = user_wait_all,
 	.wait_until = user_wait_until,
 	.on_done = user_on_done,
+	.after = user_after,
 	.progress = user_progress,
 	.fd = user_fd,
 	.fd_clear = user_fd_clear,

@@ -69,6 +69,9 @@ struct user_ep {
 	u32 nslabs;
 	struct user_req *free_reqs;
 	struct user_req *callbacks, **callbacks_tail;
+	struct o2g_work *work, **work_tail; /* ready, to be done without the lock */
+	unsigned works;	  /* asked for and not begun */
+	unsigned workers; /* threads that do some */
 	struct user_peer *byes;
 
 	/* progress: the descriptors, who sleeps on them, timers */
@@ -98,7 +101,7 @@ struct user_ep {
 	pthread_t thread;
 	bool thread_runs, closing;
 	int outer_epfd;	     /* epfd in it, one-shot: what the thread sleeps on */
-	int stop_fd;
+	int kick_fd;	     /* in outer_epfd: stop, or there is work */
 	bool async_armed;    /* arrivals wake the progress thread */
 	bool async_wanted;   /* ... soon, unless the program waits by then */
 	struct chan_timer look_timer; /* have the thread look again */
@@ -149,6 +152,7 @@ extern const struct o2g_core_ops user_core_ops;
 
 void user_run_callbacks(struct user_ep *ep);
 void user_rearm(struct user_ep *ep);
+void user_work_left(struct user_ep *ep);
 
 static inline void user_lock(struct user_ep *ep)
 {
@@ -161,7 +165,24 @@ static inline void user_unlock(struct user_ep *ep)
 		user_rearm(ep);
 	if (unlikely(ep->callbacks) && ep->lock.depth == 0)
 		user_run_callbacks(ep);
+	if (unlikely(ep->work) && ep->lock.depth == 0)
+		user_work_left(ep);
 	eng_lock_release(&ep->lock);
+}
+
+/* work.c */
+int user_after(struct o2g_ep *ep, struct o2g_req *const *reqs, size_t n,
+	       struct o2g_work *work);
+/* With the lock, which it lets go of while it works. */
+void user_run_work(struct user_ep *ep);
+
+/* All that completed requests have caused; in calls that make progress. */
+static inline void user_settle(struct user_ep *ep)
+{
+	if (unlikely(ep->callbacks) && ep->lock.depth == 0)
+		user_run_callbacks(ep);
+	if (unlikely(ep->work) && ep->lock.depth == 0)
+		user_run_work(ep);
 }
 
 /* req.c */
@@ -265,6 +286,8 @@ void user_async_stop(struct user_ep *ep);
  * thread armed if it does not come back to wait at once. */
 void user_async_want(struct user_ep *ep);
 void user_async_arm(struct user_ep *ep);
+/* There is work for the thread. */
+void user_async_kick(struct user_ep *ep);
 /* The program waits: called when one of the two flags is set. */
 void user_async_disarm(struct user_ep *ep);
 

@@ -55,18 +55,18 @@ static inline void let_others_in(struct user_ep *ep)
 }
 
 /*
- * Is it true now? Callbacks of completed requests may make it so, and it may
- * complete requests itself: none may be left when we go to sleep.
+ * Is it true now? Callbacks and work of completed requests may make it so, and it
+ * may complete requests itself: none may be left when we go to sleep. The lock is
+ * let go of for work.
  */
 static bool holds(struct user_ep *ep, int (*cond)(void *), void *arg)
 {
 	bool yes;
 
 	do {
-		if (unlikely(ep->callbacks))
-			user_run_callbacks(ep);
+		user_settle(ep);
 		yes = cond(arg);
-	} while (!yes && unlikely(ep->callbacks));
+	} while (!yes && unlikely(ep->callbacks || ep->work));
 	return yes;
 }
 

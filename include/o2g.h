@@ -134,6 +134,22 @@ int o2g_wait_until(struct o2g_ep *ep, int (*cond)(void *arg), void *arg,
  * thread completes it, with internal locks held: it may start operations with
  * the i-calls, and nothing else of libo2g. */
 void o2g_on_done(struct o2g_req *req, void (*fn)(void *arg), void *arg);
+/*
+ * Have work->fn called, once, when all n requests are done; NULL entries are
+ * skipped. It is called without locks, by a thread that makes progress or by the
+ * library's own, and may take its time, but must not wait. Returns 0; or 1 when
+ * all are done already, and then does not call it. Until then work and requests
+ * must stay; the requests have no other callback and are freed as usual.
+ */
+struct o2g_work {
+	void (*fn)(struct o2g_work *work);
+	/* libo2g's */
+	struct o2g_work *next;
+	struct o2g_ep *ep;
+	size_t pending;
+};
+int o2g_after(struct o2g_ep *ep, struct o2g_req *const *reqs, size_t n,
+	      struct o2g_work *work);
 /* One round of progress; returns the number of packets handled. */
 int o2g_progress(struct o2g_ep *ep);
 /* A descriptor that polls readable when something has completed since

@@ -504,6 +504,71 @@ static void death(void)
 	CHECK(o2g_recv(ep, 1, 5, 0, b, 1, NULL) == -O2G_ERR_PEER);
 }
 
+/* Rounds in which both send and receive, each begun by the end of the last. */
+struct relay {
+	struct o2g_work work;
+	struct o2g_req *reqs[2];
+	char in, out;
+	uint64_t tag;
+	int round, rounds;
+	atomic_int ended;
+};
+
+static void next_round(struct relay *r)
+{
+	struct o2g_seg in = { &r->in, 1 }, out = { &r->out, 1 };
+
+	do {
+		for (int i = 0; r->round && i < 2; i++)
+			CHECK(o2g_wait(r->reqs[i], NULL) == 0);
+		CHECK(!r->round || r->in == (char)r->round);
+		if (r->round++ == r->rounds) {
+			atomic_store(&r->ended, 1);
+			return;
+		}
+		r->out = (char)r->round;
+		CHECK(!o2g_irecv(ep, 1 - me, r->tag, 0, &in, 1, &r->reqs[0]));
+		CHECK(!o2g_isend(ep, 1 - me, r->tag, &out, 1, O2G_SYNC,
+				 &r->reqs[1]));
+	} while (o2g_after(ep, r->reqs, 2, &r->work));
+}
+
+static void relay_work(struct o2g_work *w)
+{
+	next_round((struct relay *)w);
+}
+
+static int has_ended(void *arg)
+{
+	return atomic_load(&((struct relay *)arg)->ended);
+}
+
+/* Work goes on while the program computes, while it waits for something else,
+ * and while it polls; and wakes those who wait for it. */
+static void work(void)
+{
+	struct relay r[3] = { 0 };
+	char c;
+
+	for (int i = 0; i < 3; i++) {
+		r[i].work.fn = relay_work;
+		r[i].tag = 10 + i;
+		r[i].rounds = 50;
+		next_round(&r[i]);
+		if (i == 0)
+			while (!has_ended(&r[i]))
+				usleep(1000);
+		if (i == 1 && me == 0)
+			CHECK(o2g_wait_until(ep, has_ended, &r[i], -1) == 0);
+		if (i == 1 && me == 0)
+			CHECK(o2g_send(ep, 1, 1, "x", 1, 0) == 0);
+		if (i == 1 && me == 1)
+			CHECK(o2g_recv(ep, 0, 1, 0, &c, 1, NULL) == 0);
+		while (!has_ended(&r[i]))
+			o2g_progress(ep);
+	}
+}
+
 static void idle_costs_nothing(void)
 {
 	struct timespec a, z;
@@ -545,6 +610,7 @@ OVER(wait_any, 2, wait_any, -1)
 OVER(busy_peer, 2, busy_peer, -1)
 OVER(threads, 2, threads, -1)
 OVER(to_self, 2, to_self, -1)
+OVER(work, 2, work, -1)
 OVER(death, 2, death, 1)
 OVER(idle_costs_nothing, 2, idle_costs_nothing, -1)
 
@@ -581,6 +647,7 @@ int main(int argc, char **argv)
 		BOTH(probing),	  BOTH(cancelling), BOTH(truncating),
 		BOTH(putget),	  BOTH(descriptor), BOTH(wait_any),
 		BOTH(busy_peer),  BOTH(threads),    BOTH(to_self),
+		BOTH(work),
 		BOTH(death),	  BOTH(flood),	    BOTH(idle_costs_nothing),
 		cmocka_unit_test(two_copies__shm),
 	};

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/*
+ * Work that waits for requests and is then done outside the endpoint's lock.
+ *
+ * A callback of o2g_on_done runs with the lock held and has to be short. Work
+ * may copy and compute as long as it likes: whoever makes progress next does it,
+ * after letting go of the lock. That is a thread that waits, tests or polls; when
+ * there is none, the progress thread. Threads that wait look at their conditions
+ * again afterwards, since the work may have been what they wait for.
+ */
+#include "user.h"
+
+/* With the lock, from the core's callbacks. */
+static void one_done(void *arg)
+{
+	struct o2g_work *w = arg;
+	struct user_ep *ep = user_of(w->ep);
+
+	if (--w->pending)
+		return;
+	w->next = NULL;
+	*ep->work_tail = w;
+	ep->work_tail = &w->next;
+}
+
+static bool is_progress_thread(const struct user_ep *ep)
+{
+	return ep->lock.helper == __builtin_thread_pointer();
+}
+
+int user_after(struct o2g_ep *o, struct o2g_req *const *reqs, size_t n,
+	       struct o2g_work *w)
+{
+	struct user_ep *ep = user_of(o);
+	size_t pending = 0;
+
+	user_lock(ep);
+	ep->calls++;
+	w->ep = o;
+	for (size_t i = 0; i < n; i++) {
+		struct user_req *r = reqs[i] ? user_req_of(reqs[i]) : NULL;
+
+		if (!r || user_is_done(reqs[i]))
+			continue;
+		r->fn = one_done;
+		r->arg = w;
+		pending++;
+	}
+	w->pending = pending;
+	if (pending) {
+		ep->works++;
+		user_flush(ep);
+		/* The program may leave now and compute. */
+		if (!ep->inside && !is_progress_thread(ep))
+			user_async_want(ep);
+	}
+	user_unlock(ep);
+	return pending == 0;
+}
+
+void user_run_work(struct user_ep *ep)
+{
+	struct o2g_work *w;
+
+	env_assert(ep->lock.depth == 0);
+	ep->workers++;
+	while ((w = ep->work)) {
+		ep->work = w->next;
+		if (!ep->work)
+			ep->work_tail = &ep->work;
+		ep->works--;
+		user_unlock(ep);
+		w->fn(w);
+		user_lock(ep);
+	}
+	ep->workers--;
+	user_event(ep);
+}
+
+void user_work_left(struct user_ep *ep)
+{
+	if (!ep->inside && !ep->workers && !is_progress_thread(ep))
+		user_async_kick(ep);
+}
