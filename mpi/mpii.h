@@ -139,6 +139,7 @@ struct mpii_comm {
 	struct mpii_errh *errh;
 	struct mpii_attr *attrs;
 	atomic_uint coll_seq; /* numbers collective calls: their tag */
+	atomic_uint coll_init_seq; /* numbers persistent collectives */
 	atomic_uint create_seq; /* numbers creations by all: their tag */
 	_Atomic(int *) inverse; /* rank in remote by world rank, once needed */
 	struct mpii_buffer *buffer; /* of MPI_Comm_attach_buffer */

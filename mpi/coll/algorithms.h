@@ -9,6 +9,9 @@
 
 #include "coll/coll.h"
 
+/* The choice among them, as phases of others. */
+coll_fn coll_barrier, coll_bcast, coll_reduce, coll_allreduce;
+
 int mpii_barrier_dissemination(const struct coll *k);
 int mpii_barrier_central(const struct coll *k);
 int mpii_barrier_inter(const struct coll *k);
@@ -55,8 +58,6 @@ int mpii_alltoall_bruck(const struct coll *k, const struct coll_side *s,
 /* In place: what r holds is sent, from a packed copy. */
 int mpii_alltoall_in_place(const struct coll *k, const struct coll_side *r);
 
-int mpii_reduce(const void *in, void *out, MPI_Count count, struct mpii_type *t,
-		struct mpii_op *op, int root, struct mpii_comm *c);
 int mpii_reduce_binomial(const struct coll *k, const void *in, void *out,
 			 MPI_Count count, struct mpii_type *t,
 			 struct mpii_op *op, int root);

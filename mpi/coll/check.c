@@ -95,3 +95,31 @@ int coll_check_place(const char *func, struct mpii_comm *c, const void *buf)
 			  "MPI_IN_PLACE is not allowed on an "
 			  "intercommunicator");
 }
+
+int coll_check_lists(const char *func, struct mpii_comm *c,
+		     const struct coll_lists *l, const char *counts,
+		     const char *displs)
+{
+	if (!l->counts && !l->counts_c)
+		return mpii_bad_null(c, func, counts);
+	if (displs && !l->displs && !l->displs_c)
+		return mpii_bad_null(c, func, displs);
+	return MPI_SUCCESS;
+}
+
+int coll_check_side(const char *func, struct mpii_comm *c, const char *type_arg,
+		    MPI_Datatype type, const char *buf_arg, int blocks,
+		    struct coll_side *s)
+{
+	int err = coll_check_type(func, c, type_arg, type, &s->t);
+
+	if (err)
+		return err;
+	s->unit = s->t->extent;
+	if (!s->counts)
+		return coll_check_buf(func, c, buf_arg, s->buf, s->count, s->t);
+	for (int i = 0; i < blocks && !err; i++)
+		err = coll_check_buf(func, c, buf_arg, s->buf, s->counts[i],
+				     s->t);
+	return err;
+}

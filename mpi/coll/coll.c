@@ -32,8 +32,18 @@ int coll_reqs_init(struct coll_reqs *r, int max)
 {
 	r->n = 0;
 	r->err = MPI_SUCCESS;
+	r->task = NULL;
 	r->req = coll_memory_get(&r->mem, max * sizeof(*r->req));
 	return r->req ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+}
+
+static void posted(struct coll_reqs *r, int err)
+{
+	r->err = err;
+	if (!err)
+		r->n++;
+	else if (r->task)
+		coll_task_note(r->task, err);
 }
 
 void coll_post_send(const struct coll *k, struct coll_reqs *r, const void *buf,
@@ -41,9 +51,8 @@ void coll_post_send(const struct coll *k, struct coll_reqs *r, const void *buf,
 {
 	if (r->err)
 		return;
-	r->err = coll_isend(k, buf, count, t, dest, &r->req[r->n]);
-	if (!r->err)
-		r->n++;
+	r->task = k->task;
+	posted(r, coll_isend(k, buf, count, t, dest, &r->req[r->n]));
 }
 
 void coll_post_recv(const struct coll *k, struct coll_reqs *r, void *buf,
@@ -51,14 +60,14 @@ void coll_post_recv(const struct coll *k, struct coll_reqs *r, void *buf,
 {
 	if (r->err)
 		return;
-	r->err = coll_irecv(k, buf, count, t, source, &r->req[r->n]);
-	if (!r->err)
-		r->n++;
+	r->task = k->task;
+	posted(r, coll_irecv(k, buf, count, t, source, &r->req[r->n]));
 }
 
 int coll_reqs_wait(struct coll_reqs *r)
 {
-	int err = mpii_wait_all(r->req, r->n);
+	int err = r->task ? coll_task_wait_all(r->task, r->req, r->n) :
+			    mpii_wait_all(r->req, r->n);
 
 	r->n = 0;
 	return r->err ? r->err : err;
@@ -86,11 +95,19 @@ int coll_arrays_init(struct coll_arrays *a, int n)
 	return MPI_SUCCESS;
 }
 
-void coll_arrays_widen(struct coll_arrays *a, int n, const int *counts,
-		       const int *displs)
+int coll_arrays_take(struct coll_arrays *a, const struct coll_lists *l, int n,
+		     struct coll_side *s)
 {
-	for (int i = 0; i < n; i++) {
-		a->counts[i] = counts[i];
-		a->displs[i] = displs ? displs[i] : 0;
-	}
+	int err = coll_arrays_init(a, n);
+
+	if (err)
+		return err;
+	for (int i = 0; l->counts && i < n; i++)
+		a->counts[i] = l->counts[i];
+	for (int i = 0; l->displs && i < n; i++)
+		a->displs[i] = l->displs[i];
+	s->n = n;
+	s->counts = l->counts ? a->counts : l->counts_c;
+	s->displs = l->displs ? a->displs : l->displs_c;
+	return MPI_SUCCESS;
 }

@@ -4,8 +4,29 @@
  *
  * A collective call has one tag, numbered by the communicator; its messages go
  * in the collective context, so they never meet those of the program. Each
- * algorithm is one file: mpii_<collective>_<algorithm>. mpii_<collective>
+ * algorithm is one file: mpii_<collective>_<algorithm>. coll_<collective>
  * chooses one. None of them checks arguments; the PMPI_ functions do.
+ *
+ * An algorithm is written once, as blocking code on the functions below, and
+ * serves three forms of the call. A nonblocking or persistent collective runs it
+ * in a fiber (task.c): where it would wait, it stops, and whoever makes progress
+ * continues it. So an algorithm waits by these functions only, keeps nothing of
+ * a thread across a wait, and starts other phases with its own `struct coll` or
+ * one made from it by coll_local(), never with coll_begin().
+ *
+ * To add a collective, in all forms:
+ *
+ *	static int run(const struct coll *k, const struct coll_args *a);
+ *	static int call(const struct coll_how *how, ..., MPI_Comm comm)
+ *	{
+ *		... check with how->func, fill a struct coll_args ...
+ *		return coll_call(how, c, run, &a);
+ *	}
+ *	COLL_FORMS(Xyz, Ixyz, Xyz_init, COLL_PARAMS(..., MPI_Comm comm),
+ *		   call, ..., comm);
+ *
+ * coll_call runs it at once, or copies the arguments, holds their types and
+ * operation, and makes the request. The buffers stay the program's.
  */
 #ifndef COLL_H
 #define COLL_H
@@ -14,14 +35,21 @@
 
 #include "mpii.h"
 
+struct coll_task; /* task.c */
+
 /* One call of a collective: where its messages go. */
 struct coll {
 	struct mpii_comm *c;
 	uint32_t context;
 	int tag;
+	struct coll_task *task; /* NULL: a blocking call */
 };
 
-#define COLL_TAGS 0x40000000u
+/* Tags: numbers of calls, and apart from them those of phases in the local group
+ * of an intercommunicator and those of persistent collectives. */
+#define COLL_TAGS 0x20000000u
+#define COLL_TAG_LOCAL 0x20000000
+#define COLL_TAG_PERSISTENT 0x40000000
 
 static inline struct coll coll_begin(struct mpii_comm *c)
 {
@@ -32,15 +60,41 @@ static inline struct coll coll_begin(struct mpii_comm *c)
 			      .tag = n % COLL_TAGS };
 }
 
+/* A phase of k inside the local group of its intercommunicator. */
+static inline struct coll coll_local(const struct coll *k)
+{
+	struct mpii_comm *l = k->c->local;
+
+	return (struct coll){ .c = l, .context = l->context + MPII_CTX_COLL,
+			      .tag = k->tag | COLL_TAG_LOCAL,
+			      .task = k->task };
+}
+
+/* The blocking calls of an algorithm that runs in a fiber (task.c). */
+int coll_task_send(const struct coll *k, const void *buf, MPI_Count count,
+		   struct mpii_type *t, int dest);
+int coll_task_recv(const struct coll *k, void *buf, MPI_Count count,
+		   struct mpii_type *t, int source);
+int coll_task_sendrecv(const struct coll *k, const void *sbuf, MPI_Count scount,
+		       struct mpii_type *st, int dest, void *rbuf,
+		       MPI_Count rcount, struct mpii_type *rt, int source);
+int coll_task_wait_all(struct coll_task *t, struct mpii_req **reqs, int n);
+/* Keep the words of an error that happened now: others may run before the end. */
+void coll_task_note(struct coll_task *t, int err);
+
 static inline int coll_send(const struct coll *k, const void *buf,
 			    MPI_Count count, struct mpii_type *t, int dest)
 {
+	if (mpii_unlikely(k->task))
+		return coll_task_send(k, buf, count, t, dest);
 	return mpii_send(buf, count, t, dest, k->tag, k->c, k->context);
 }
 
 static inline int coll_recv(const struct coll *k, void *buf, MPI_Count count,
 			    struct mpii_type *t, int source)
 {
+	if (mpii_unlikely(k->task))
+		return coll_task_recv(k, buf, count, t, source);
 	return mpii_recv(buf, count, t, source, k->tag, k->c, k->context,
 			 MPI_STATUS_IGNORE);
 }
@@ -65,6 +119,9 @@ static inline int coll_sendrecv(const struct coll *k, const void *sbuf,
 				int dest, void *rbuf, MPI_Count rcount,
 				struct mpii_type *rt, int source)
 {
+	if (mpii_unlikely(k->task))
+		return coll_task_sendrecv(k, sbuf, scount, st, dest, rbuf,
+					  rcount, rt, source);
 	return mpii_sendrecv(sbuf, scount, st, dest, rbuf, rcount, rt, source,
 			     k->tag, k->c, k->context);
 }
@@ -111,6 +168,7 @@ static inline void coll_memory_put(struct coll_memory *m)
 struct coll_reqs {
 	struct mpii_req **req;
 	int n, err;
+	struct coll_task *task; /* of the call that posts */
 	struct coll_memory mem;
 };
 int coll_reqs_init(struct coll_reqs *r, int max);
@@ -126,11 +184,13 @@ int coll_reqs_finish(struct coll_reqs *r);
 /*
  * One side of a collective with a block per rank: gather, alltoall and theirs.
  * Block i is counts[i] (or count) instances of types[i] (or t), displs[i] (or i
- * blocks) further. Displacements are in units of `unit` bytes.
+ * blocks) further. Displacements are in units of `unit` bytes. n is how many
+ * blocks the arrays have; without arrays nobody asks for it.
  */
 struct coll_side {
 	char *buf;
 	MPI_Count count;
+	int n;
 	const MPI_Count *counts;
 	const MPI_Aint *displs;
 	MPI_Aint unit;
@@ -157,6 +217,88 @@ static inline struct coll_side coll_side(const void *buf, MPI_Count count,
 	return (struct coll_side){ .buf = (char *)buf, .count = count, .t = t };
 }
 
+/* --- arrays with an entry per rank (coll.c) --- */
+
+/* As they came in: of each pair of int and large-count form one is NULL. */
+struct coll_lists {
+	const int *counts, *displs;
+	const MPI_Count *counts_c;
+	const MPI_Aint *displs_c;
+	const MPI_Datatype *types; /* of a w form */
+};
+#define COLL_LISTS(c, d) (struct coll_lists){ .counts = c, .displs = d }
+#define COLL_LISTS_C(c, d) (struct coll_lists){ .counts_c = c, .displs_c = d }
+
+struct coll_arrays {
+	MPI_Count *counts;
+	MPI_Aint *displs;
+	struct mpii_type **types;
+	struct coll_memory mem;
+};
+/* Room for n of each. MPI code with words recorded. */
+int coll_arrays_init(struct coll_arrays *a, int n);
+/* The n counts and displacements of l as those of s; a, which is not initialised
+ * yet, keeps those that have to be widened. */
+int coll_arrays_take(struct coll_arrays *a, const struct coll_lists *l, int n,
+		     struct coll_side *s);
+static inline void coll_arrays_free(struct coll_arrays *a)
+{
+	coll_memory_put(&a->mem);
+}
+
+/* --- a call in its three forms (task.c) --- */
+
+/* The arguments of any collective, checked; each uses what it has. */
+struct coll_args {
+	struct coll_side s, r; /* what is sent and what is received */
+	struct mpii_op *op;
+	int root;
+};
+typedef int coll_fn(const struct coll *k, const struct coll_args *a);
+
+enum coll_when { COLL_NOW, COLL_LATER, COLL_INIT };
+
+struct coll_how {
+	const char *func;
+	enum coll_when when;
+	MPI_Info info;	      /* COLL_INIT */
+	MPI_Request *request; /* not COLL_NOW */
+};
+
+/* COLL_LATER and COLL_INIT: makes the request, and starts the first of the two.
+ * Error handler run. */
+int coll_call_later(const struct coll_how *how, struct mpii_comm *c,
+		    coll_fn *fn, const struct coll_args *a);
+/* A call that is refused here though others go on: its number is used up. */
+void coll_skip(const struct coll_how *how, struct mpii_comm *c);
+
+#define COLL_PARAMS(...) __VA_ARGS__
+/* PMPI_ functions of one collective: blocking, nonblocking and persistent. */
+#define COLL_FORMS(Now, Later, Init, params, fn, ...)                     \
+	int PMPI_##Now(params)                                            \
+	{                                                                 \
+		return fn(&(struct coll_how){ .func = "MPI_" #Now },      \
+			  __VA_ARGS__);                                   \
+	}                                                                 \
+	MPII_ALIAS(Now);                                                  \
+	int PMPI_##Later(params, MPI_Request *request)                    \
+	{                                                                 \
+		return fn(&(struct coll_how){ .func = "MPI_" #Later,      \
+					      .when = COLL_LATER,         \
+					      .request = request },       \
+			  __VA_ARGS__);                                   \
+	}                                                                 \
+	MPII_ALIAS(Later);                                                \
+	int PMPI_##Init(params, MPI_Info info, MPI_Request *request)      \
+	{                                                                 \
+		return fn(&(struct coll_how){ .func = "MPI_" #Init,       \
+					      .when = COLL_INIT,          \
+					      .info = info,               \
+					      .request = request },       \
+			  __VA_ARGS__);                                   \
+	}                                                                 \
+	MPII_ALIAS(Init)
+
 /* --- checks of arguments (check.c): run the error handler, return its code */
 
 int coll_check_comm(const char *func, MPI_Comm h, struct mpii_comm **c);
@@ -173,6 +315,14 @@ int coll_check_op(const char *func, struct mpii_comm *c, MPI_Op h,
 /* sendbuf may be MPI_IN_PLACE but must not be recvbuf. */
 int coll_check_alias(const char *func, struct mpii_comm *c,
 		     const void *sendbuf, const void *recvbuf, MPI_Count count);
+/* Counts and displacements of a v or w form. */
+int coll_check_lists(const char *func, struct mpii_comm *c,
+		     const struct coll_lists *l, const char *counts,
+		     const char *displs);
+/* Type, and buffer with its count or all its counts; fills s->t and s->unit. */
+int coll_check_side(const char *func, struct mpii_comm *c, const char *type_arg,
+		    MPI_Datatype type, const char *buf_arg, int blocks,
+		    struct coll_side *s);
 /* MPI_IN_PLACE where an intercommunicator has none. */
 int coll_check_place(const char *func, struct mpii_comm *c, const void *buf);
 
@@ -182,21 +332,16 @@ static inline int coll_end(const char *func, struct mpii_comm *c, int err)
 	return mpii_likely(!err) ? err : mpii_raise(c, err, func);
 }
 
-/* --- arrays of the int forms (coll.c) --- */
-
-struct coll_arrays {
-	MPI_Count *counts;
-	MPI_Aint *displs;
-	struct mpii_type **types;
-	struct coll_memory mem;
-};
-/* Room for n of each. MPI code with words recorded. */
-int coll_arrays_init(struct coll_arrays *a, int n);
-void coll_arrays_widen(struct coll_arrays *a, int n, const int *counts,
-		       const int *displs);
-static inline void coll_arrays_free(struct coll_arrays *a)
+/* The end of every collective's PMPI_ functions: do it as they were called. */
+static inline int coll_call(const struct coll_how *how, struct mpii_comm *c,
+			    coll_fn *fn, const struct coll_args *a)
 {
-	coll_memory_put(&a->mem);
+	struct coll k;
+
+	if (mpii_unlikely(how->when != COLL_NOW))
+		return coll_call_later(how, c, fn, a);
+	k = coll_begin(c);
+	return coll_end(how->func, c, fn(&k, a));
 }
 
 #endif

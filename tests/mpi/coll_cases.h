@@ -665,7 +665,8 @@ static inline void scan_case(struct env *e, const struct itype *types, int ex)
 	struct call c = draw_call(e, types);
 	struct reduction r = draw_reduction(e);
 	long n = c.ints / 2;
-	int last = e->rank - ex;
+	int last = e->rank - ex, err;
+	const void *from;
 	struct buf in = operand_buf(e, &r, n, c.salt), want, got;
 
 	got = c.in_place ? operand_buf(e, &r, n, c.salt) : buf_new(&r.t, n);
@@ -676,9 +677,12 @@ static inline void scan_case(struct env *e, const struct itype *types, int ex)
 		buf_put(e, &want, &r.t, 0, v, n);
 		free(v);
 	}
-	CHECK(e, (ex ? MPI_Exscan : MPI_Scan)(
-			 c.in_place ? MPI_IN_PLACE : in.at, got.at, n, r.t.h,
-			 r.op, e->comm) == MPI_SUCCESS);
+	from = c.in_place ? MPI_IN_PLACE : in.at;
+	if (ex)
+		err = MPI_Exscan(from, got.at, n, r.t.h, r.op, e->comm);
+	else
+		err = MPI_Scan(from, got.at, n, r.t.h, r.op, e->comm);
+	CHECK(e, err == MPI_SUCCESS);
 	buf_compare(e, &got, &want);
 	free(in.mem);
 	reduction_free(&r);

@@ -1,173 +1,127 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
-/* MPI_Allgather, MPI_Allgatherv and the choice of their algorithms. */
-#include "coll/algorithms.h"
+/* MPI_Allgather and MPI_Allgatherv in all forms. */
+#include "coll/choose.h"
 
-/* All blocks together; above, blocks travel around a ring. */
-#define LONG_ALLGATHER (512 << 10)
+#define ADAPT(name, algorithm) \
+	COLL_ADAPT(name##_##algorithm, mpii_allgather_##algorithm, &a->r)
+ADAPT(allgather, direct)
+ADAPT(allgather, ring)
+ADAPT(allgather, doubling)
+ADAPT(allgather, bruck)
+ADAPT(allgatherv, direct)
+ADAPT(allgatherv, ring)
 
 int mpii_allgather_blocks(const struct coll *k, const struct coll_side *r,
 			  MPI_Count bytes)
 {
-	int n = k->c->size;
+	struct coll_args a = { .r = *r };
 
-	if (n <= COLL_DIRECT_RANKS)
-		return mpii_allgather_direct(k, r);
-	if (bytes > LONG_ALLGATHER || r->counts)
-		return mpii_allgather_ring(k, r);
-	if ((n & (n - 1)) == 0)
-		return mpii_allgather_doubling(k, r);
-	return mpii_allgather_bruck(k, r);
+	return coll_choose(r->counts ? COLL_allgatherv : COLL_allgather, k, &a,
+			   bytes);
 }
 
-struct allgather {
-	const char *func;
-	struct mpii_comm *c;
-	const void *in;
-	MPI_Count count;
-	struct mpii_type *t;
-	struct coll_side r;
-};
-
-static int allgather(const struct allgather *a)
+static int coll_allgather(const struct coll *k, const struct coll_args *a)
 {
-	struct coll k = coll_begin(a->c);
 	const struct coll_side *r = &a->r;
-	int n = a->c->remote_size, rank = a->c->rank;
+	int n = k->c->remote_size, rank = k->c->rank;
 	MPI_Count bytes = 0;
 
-	if (a->c->inter)
-		return mpii_allgather_inter(&k, a->in, a->count, a->t, r);
-	if (a->in != MPI_IN_PLACE)
-		mpii_copy(a->in, a->count, a->t, coll_block(r, rank),
+	if (k->c->inter)
+		return mpii_allgather_inter(k, a->s.buf, a->s.count, a->s.t, r);
+	if (a->s.buf != MPI_IN_PLACE)
+		mpii_copy(a->s.buf, a->s.count, a->s.t, coll_block(r, rank),
 			  coll_count(r, rank), r->t);
 	for (int i = 0; i < n; i++)
 		bytes += coll_count(r, i) * r->t->size;
 	if (n == 1 || bytes == 0)
 		return MPI_SUCCESS;
-	return mpii_allgather_blocks(&k, r, bytes);
+	return coll_choose(r->counts ? COLL_allgatherv : COLL_allgather, k, a,
+			   bytes);
 }
 
 int mpii_allgather(const void *in, MPI_Count incount, struct mpii_type *it,
 		   void *out, MPI_Count outcount, struct mpii_type *ot,
 		   struct mpii_comm *c)
 {
-	struct allgather a = { .c = c, .in = in, .count = incount, .t = it,
+	struct coll_args a = { .s = coll_side(in, incount, it),
 			       .r = coll_side(out, outcount, ot) };
+	struct coll k = coll_begin(c);
 
-	return allgather(&a);
+	return coll_allgather(&k, &a);
 }
 
-static int run(struct allgather *a, MPI_Datatype sendtype, void *recvbuf,
-	       MPI_Datatype recvtype)
+static int call(const struct coll_how *how, struct mpii_comm *c,
+		struct coll_args *a, MPI_Datatype sendtype,
+		MPI_Datatype recvtype)
 {
-	const char *func = a->func;
-	struct mpii_comm *c = a->c;
+	const char *func = how->func;
+	int err = coll_check_side(func, c, "recvtype", recvtype, "recvbuf",
+				  c->remote_size, &a->r);
+
+	if (!err && (c->inter || a->s.buf != MPI_IN_PLACE)) {
+		err = coll_check_side(func, c, "sendtype", sendtype, "sendbuf",
+				      1, &a->s);
+		if (!err && !c->inter)
+			err = coll_check_alias(func, c, a->s.buf,
+					       coll_block(&a->r, c->rank),
+					       a->s.count);
+	}
+	return err ? err : coll_call(how, c, coll_allgather, a);
+}
+
+static int allgather(const struct coll_how *how, const void *sendbuf,
+		     MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+		     MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+{
+	struct coll_args a = { .s = { .buf = (char *)sendbuf,
+				      .count = sendcount },
+			       .r = { .buf = recvbuf, .count = recvcount } };
+	struct mpii_comm *c;
+	int err = coll_check_comm(how->func, comm, &c);
+
+	return err ? err : call(how, c, &a, sendtype, recvtype);
+}
+
+static int allgatherv(const struct coll_how *how, const void *sendbuf,
+		      MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+		      struct coll_lists l, MPI_Datatype recvtype, MPI_Comm comm)
+{
+	struct coll_args a = { .s = { .buf = (char *)sendbuf,
+				      .count = sendcount },
+			       .r = { .buf = recvbuf } };
+	struct coll_arrays w;
+	struct mpii_comm *c;
 	int err;
 
-	err = coll_check_type(func, c, "recvtype", recvtype, &a->r.t);
-	if (err)
+	if ((err = coll_check_comm(how->func, comm, &c)) ||
+	    (err = coll_check_lists(how->func, c, &l, "recvcounts", "displs")))
 		return err;
-	a->r.buf = recvbuf;
-	a->r.unit = a->r.t->extent;
-	for (int i = 0; i < c->remote_size; i++) {
-		err = coll_check_buf(func, c, "recvbuf", recvbuf,
-				     coll_count(&a->r, i), a->r.t);
-		if (err)
-			return err;
-		if (!a->r.counts)
-			break;
-	}
-	if (c->inter || a->in != MPI_IN_PLACE) {
-		if ((err = coll_check_type(func, c, "sendtype", sendtype,
-					   &a->t)) ||
-		    (err = coll_check_buf(func, c, "sendbuf", a->in, a->count,
-					  a->t)) ||
-		    (!c->inter &&
-		     (err = coll_check_alias(func, c, a->in,
-					     coll_block(&a->r, c->rank),
-					     a->count))))
-			return err;
-	}
-	return coll_end(func, c, allgather(a));
-}
-
-static int allgather_equal(const char *func, const void *sendbuf,
-			   MPI_Count sendcount, MPI_Datatype sendtype,
-			   void *recvbuf, MPI_Count recvcount,
-			   MPI_Datatype recvtype, MPI_Comm comm)
-{
-	struct allgather a = { .func = func, .in = sendbuf, .count = sendcount,
-			       .r = { .count = recvcount } };
-	int err = coll_check_comm(func, comm, &a.c);
-
-	return err ? err : run(&a, sendtype, recvbuf, recvtype);
-}
-
-int PMPI_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
-		   void *recvbuf, int recvcount, MPI_Datatype recvtype,
-		   MPI_Comm comm)
-{
-	return allgather_equal("MPI_Allgather", sendbuf, sendcount, sendtype,
-			       recvbuf, recvcount, recvtype, comm);
-}
-MPII_ALIAS(Allgather);
-
-int PMPI_Allgather_c(const void *sendbuf, MPI_Count sendcount,
-		     MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
-		     MPI_Datatype recvtype, MPI_Comm comm)
-{
-	return allgather_equal("MPI_Allgather_c", sendbuf, sendcount, sendtype,
-			       recvbuf, recvcount, recvtype, comm);
-}
-MPII_ALIAS(Allgather_c);
-
-static int start_v(struct allgather *a, const void *recvcounts,
-		   const void *displs, MPI_Comm comm)
-{
-	int err = coll_check_comm(a->func, comm, &a->c);
-
+	err = coll_arrays_take(&w, &l, c->remote_size, &a.r);
 	if (err)
-		return err;
-	if (!recvcounts || !displs)
-		return mpii_bad_null(a->c, a->func,
-				     recvcounts ? "displs" : "recvcounts");
-	return MPI_SUCCESS;
-}
-
-int PMPI_Allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
-		    void *recvbuf, const int recvcounts[], const int displs[],
-		    MPI_Datatype recvtype, MPI_Comm comm)
-{
-	struct allgather a = { .func = "MPI_Allgatherv", .in = sendbuf,
-			       .count = sendcount };
-	struct coll_arrays w;
-	int err = start_v(&a, recvcounts, displs, comm);
-
-	if (err)
-		return err;
-	err = coll_arrays_init(&w, a.c->remote_size);
-	if (err)
-		return coll_end(a.func, a.c, err);
-	coll_arrays_widen(&w, a.c->remote_size, recvcounts, displs);
-	a.r.counts = w.counts;
-	a.r.displs = w.displs;
-	err = run(&a, sendtype, recvbuf, recvtype);
+		return coll_end(how->func, c, err);
+	err = call(how, c, &a, sendtype, recvtype);
 	coll_arrays_free(&w);
 	return err;
 }
-MPII_ALIAS(Allgatherv);
 
-int PMPI_Allgatherv_c(const void *sendbuf, MPI_Count sendcount,
-		      MPI_Datatype sendtype, void *recvbuf,
-		      const MPI_Count recvcounts[], const MPI_Aint displs[],
-		      MPI_Datatype recvtype, MPI_Comm comm)
-{
-	struct allgather a = { .func = "MPI_Allgatherv_c", .in = sendbuf,
-			       .count = sendcount,
-			       .r = { .counts = recvcounts,
-				      .displs = displs } };
-	int err = start_v(&a, recvcounts, displs, comm);
+#define PARAMS(count_t)                                                  \
+	COLL_PARAMS(const void *sendbuf, count_t sendcount,              \
+		    MPI_Datatype sendtype, void *recvbuf,                \
+		    count_t recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+#define PARAMS_V(count_t, displ_t)                                       \
+	COLL_PARAMS(const void *sendbuf, count_t sendcount,              \
+		    MPI_Datatype sendtype, void *recvbuf,                \
+		    const count_t recvcounts[], const displ_t displs[],  \
+		    MPI_Datatype recvtype, MPI_Comm comm)
 
-	return err ? err : run(&a, sendtype, recvbuf, recvtype);
-}
-MPII_ALIAS(Allgatherv_c);
+COLL_FORMS(Allgather, Iallgather, Allgather_init, PARAMS(int), allgather,
+	   sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+COLL_FORMS(Allgather_c, Iallgather_c, Allgather_init_c, PARAMS(MPI_Count),
+	   allgather, sendbuf, sendcount, sendtype, recvbuf, recvcount,
+	   recvtype, comm);
+COLL_FORMS(Allgatherv, Iallgatherv, Allgatherv_init, PARAMS_V(int, int),
+	   allgatherv, sendbuf, sendcount, sendtype, recvbuf,
+	   COLL_LISTS(recvcounts, displs), recvtype, comm);
+COLL_FORMS(Allgatherv_c, Iallgatherv_c, Allgatherv_init_c,
+	   PARAMS_V(MPI_Count, MPI_Aint), allgatherv, sendbuf, sendcount,
+	   sendtype, recvbuf, COLL_LISTS_C(recvcounts, displs), recvtype, comm);

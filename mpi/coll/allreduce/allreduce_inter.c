@@ -11,16 +11,19 @@ int mpii_allreduce_inter(const struct coll *k, const void *in, void *out,
 			 MPI_Count count, struct mpii_type *t,
 			 struct mpii_op *op)
 {
-	struct mpii_comm *local = k->c->local;
+	struct coll local = coll_local(k);
 	struct coll_memory mem;
 	void *ours = coll_memory_typed(&mem, count, t);
+	struct coll_args a = { .s.buf = (char *)in,
+			       .r = coll_side(ours, count, t), .op = op };
 	int err;
 
 	if (!ours)
 		return MPI_ERR_NO_MEM;
-	err = mpii_reduce(in, ours, count, t, op, 0, local);
+	err = coll_reduce(&local, &a);
 	if (!err && k->c->rank == 0)
 		err = coll_sendrecv(k, ours, count, t, 0, out, count, t, 0);
 	coll_memory_put(&mem);
-	return err ? err : mpii_bcast(out, count, t, 0, local);
+	a.r.buf = out;
+	return err ? err : coll_bcast(&local, &a);
 }

@@ -1,76 +1,58 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
-/* MPI_Alltoall and the choice of its algorithm. */
-#include "coll/algorithms.h"
+/* MPI_Alltoall in all forms. */
+#include "coll/choose.h"
 
-/* Up to so many ranks, and such blocks, one rank can sort all. */
-#define CENTRAL_RANKS 8
-#define CENTRAL_BLOCK 256
-/* With many ranks: up to here a block may travel with others … */
-#define TINY_BLOCK 256
-/* … and from here on one exchange at a time fills the wire. */
-#define LONG_BLOCK (64 << 10)
+#define ADAPT(algorithm)                                             \
+	COLL_ADAPT(alltoall_##algorithm, mpii_alltoall_##algorithm, \
+		   &a->s, &a->r)
+ADAPT(central)
+ADAPT(bruck)
+ADAPT(pairwise)
+ADAPT(direct)
 
-static int alltoall(struct mpii_comm *c, const void *in,
-		    const struct coll_side *s, const struct coll_side *r)
+static int coll_alltoall(const struct coll *k, const struct coll_args *a)
 {
-	struct coll k = coll_begin(c);
-	MPI_Count bytes = r->count * r->t->size;
+	MPI_Count bytes = a->r.count * a->r.t->size;
 
-	if (c->inter)
-		return mpii_alltoall_direct(&k, s, r);
+	if (k->c->inter)
+		return coll_alltoall_direct(k, a);
 	if (bytes == 0)
 		return MPI_SUCCESS;
-	if (in == MPI_IN_PLACE)
-		return mpii_alltoall_in_place(&k, r);
-	if (c->size > 2 && c->size <= CENTRAL_RANKS && bytes <= CENTRAL_BLOCK)
-		return mpii_alltoall_central(&k, s, r);
-	if (c->size > COLL_DIRECT_RANKS && bytes <= TINY_BLOCK)
-		return mpii_alltoall_bruck(&k, s, r);
-	if (c->size > COLL_DIRECT_RANKS && bytes >= LONG_BLOCK)
-		return mpii_alltoall_pairwise(&k, s, r);
-	return mpii_alltoall_direct(&k, s, r);
+	if (a->s.buf == MPI_IN_PLACE)
+		return mpii_alltoall_in_place(k, &a->r);
+	return coll_choose(COLL_alltoall, k, a, bytes);
 }
 
-static int run(const char *func, const void *sendbuf, MPI_Count sendcount,
-	       MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
-	       MPI_Datatype recvtype, MPI_Comm comm)
+static int alltoall(const struct coll_how *how, const void *sendbuf,
+		    MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+		    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
-	struct coll_side s = { .buf = (char *)sendbuf, .count = sendcount };
-	struct coll_side r = { .buf = recvbuf, .count = recvcount };
+	struct coll_args a = { .s = { .buf = (char *)sendbuf,
+				      .count = sendcount },
+			       .r = { .buf = recvbuf, .count = recvcount } };
+	const char *func = how->func;
 	struct mpii_comm *c;
 	int err;
 
 	if ((err = coll_check_comm(func, comm, &c)) ||
-	    (err = coll_check_type(func, c, "recvtype", recvtype, &r.t)) ||
-	    (err = coll_check_buf(func, c, "recvbuf", recvbuf, recvcount,
-				  r.t)))
+	    (err = coll_check_side(func, c, "recvtype", recvtype, "recvbuf", 1,
+				   &a.r)))
 		return err;
-	if (c->inter || sendbuf != MPI_IN_PLACE) {
-		if ((err = coll_check_type(func, c, "sendtype", sendtype,
-					   &s.t)) ||
-		    (err = coll_check_buf(func, c, "sendbuf", sendbuf,
-					  sendcount, s.t)) ||
-		    (err = coll_check_alias(func, c, sendbuf, recvbuf,
-					    sendcount)))
-			return err;
-	}
-	return coll_end(func, c, alltoall(c, sendbuf, &s, &r));
+	if ((c->inter || sendbuf != MPI_IN_PLACE) &&
+	    ((err = coll_check_side(func, c, "sendtype", sendtype, "sendbuf", 1,
+				    &a.s)) ||
+	     (err = coll_check_alias(func, c, sendbuf, recvbuf, sendcount))))
+		return err;
+	return coll_call(how, c, coll_alltoall, &a);
 }
 
-int PMPI_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
-		  void *recvbuf, int recvcount, MPI_Datatype recvtype,
-		  MPI_Comm comm)
-{
-	return run("MPI_Alltoall", sendbuf, sendcount, sendtype, recvbuf,
-		   recvcount, recvtype, comm);
-}
-MPII_ALIAS(Alltoall);
+#define PARAMS(count_t)                                                  \
+	COLL_PARAMS(const void *sendbuf, count_t sendcount,              \
+		    MPI_Datatype sendtype, void *recvbuf,                \
+		    count_t recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 
-int PMPI_Alltoall_c(const void *sendbuf, MPI_Count sendcount,
-		    MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
-		    MPI_Datatype recvtype, MPI_Comm comm)
-{
-	return run("MPI_Alltoall_c", sendbuf, sendcount, sendtype, recvbuf,
-		   recvcount, recvtype, comm);
-}
-MPII_ALIAS(Alltoall_c);
+COLL_FORMS(Alltoall, Ialltoall, Alltoall_init, PARAMS(int), alltoall, sendbuf,
+	   sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+COLL_FORMS(Alltoall_c, Ialltoall_c, Alltoall_init_c, PARAMS(MPI_Count),
+	   alltoall, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+	   comm);

@@ -1,20 +1,35 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * MPI_Alltoallv and MPI_Alltoallw. A side of w has a type per rank and
- * displacements in bytes, one of v has one type and displacements in extents;
- * the algorithms know both as struct coll_side.
+ * MPI_Alltoallv and MPI_Alltoallw in all forms. A side of w has a type per rank
+ * and displacements in bytes, one of v has one type and displacements in
+ * extents; the algorithms know both as struct coll_side.
  */
-#include "coll/algorithms.h"
+#include "coll/choose.h"
 
-/* One side's arguments as they came in; of each pair one is NULL. */
+#define ADAPT(name, algorithm)                                            \
+	COLL_ADAPT(name##_##algorithm, mpii_alltoall_##algorithm, &a->s, \
+		   &a->r)
+ADAPT(alltoallv, direct)
+ADAPT(alltoallv, pairwise)
+ADAPT(alltoallw, direct)
+ADAPT(alltoallw, pairwise)
+
+static int coll_alltoallv(const struct coll *k, const struct coll_args *a)
+{
+	if (k->c->inter)
+		return coll_alltoallv_direct(k, a);
+	if (a->s.buf == MPI_IN_PLACE)
+		return mpii_alltoall_in_place(k, &a->r);
+	return coll_choose(a->r.types ? COLL_alltoallw : COLL_alltoallv, k, a,
+			   0);
+}
+
+/* One side's arguments and what they are called. */
 struct side_args {
 	const char *buf_name, *type_name, *counts_name, *displs_name;
 	const void *buf;
-	const int *counts, *displs;
-	const MPI_Count *counts_c;
-	const MPI_Aint *displs_c;
-	MPI_Datatype type;
-	const MPI_Datatype *types; /* w, else NULL */
+	struct coll_lists l;
+	MPI_Datatype type; /* of a v form */
 };
 
 static int find_types(const char *func, struct mpii_comm *c,
@@ -24,19 +39,17 @@ static int find_types(const char *func, struct mpii_comm *c,
 	int err = MPI_SUCCESS;
 
 	s->unit = 1;
-	if (!a->types) {
-		err = coll_check_type(func, c, a->type_name, a->type, &s->t);
-		s->unit = err ? 0 : s->t->extent;
-		return err;
-	}
-	for (int i = 0; i < c->remote_size && !err; i++) {
-		if (s->counts[i] == 0) /* then programs give any type */
-			w->types[i] = coll_bytes();
-		else
-			err = coll_check_type(func, c, a->type_name,
-					      a->types[i], &w->types[i]);
-	}
 	s->types = w->types;
+	for (int i = 0; i < s->n && !err; i++) {
+		w->types[i] = coll_bytes();
+		if (s->counts[i] == 0) /* then programs give any type */
+			continue;
+		err = coll_check_type(func, c, a->type_name, a->l.types[i],
+				      &w->types[i]);
+		if (!err)
+			err = coll_check_buf(func, c, a->buf_name, a->buf,
+					     s->counts[i], w->types[i]);
+	}
 	return err;
 }
 
@@ -46,122 +59,98 @@ static int check_side(const char *func, struct mpii_comm *c,
 {
 	int n = c->remote_size, err;
 
-	if (!a->counts && !a->counts_c)
-		return mpii_bad_null(c, func, a->counts_name);
-	if (!a->displs && !a->displs_c)
-		return mpii_bad_null(c, func, a->displs_name);
-	if (a->counts)
-		coll_arrays_widen(w, n, a->counts, a->displs);
+	err = coll_check_lists(func, c, &a->l, a->counts_name, a->displs_name);
+	if (err)
+		return err;
+	err = coll_arrays_take(w, &a->l, n, s);
+	if (err)
+		return coll_end(func, c, err);
 	s->buf = (char *)a->buf;
-	s->counts = a->counts ? w->counts : a->counts_c;
-	s->displs = a->counts ? w->displs : a->displs_c;
-	err = find_types(func, c, a, w, s);
-	for (int i = 0; i < n && !err; i++)
-		err = coll_check_buf(func, c, a->buf_name, a->buf,
-				     s->counts[i], coll_type(s, i));
-	return err;
+	if (a->l.types)
+		return find_types(func, c, a, w, s);
+	return coll_check_side(func, c, a->type_name, a->type, a->buf_name, n,
+			       s);
 }
 
-static int alltoall(struct mpii_comm *c, bool in_place,
-		    const struct coll_side *s, const struct coll_side *r)
-{
-	struct coll k = coll_begin(c);
-
-	return in_place ? mpii_alltoall_in_place(&k, r) :
-			  mpii_alltoall_direct(&k, s, r);
-}
-
-static int run(const char *func, const struct side_args *sa,
+static int run(const struct coll_how *how, const struct side_args *sa,
 	       const struct side_args *ra, MPI_Comm comm)
 {
-	struct coll_side s = { .buf = NULL }, r = { .buf = NULL };
+	struct coll_args a = { .s = { .buf = NULL } };
 	struct coll_arrays sw, rw;
 	struct mpii_comm *c;
-	bool in_place;
-	int err = coll_check_comm(func, comm, &c);
+	int err = coll_check_comm(how->func, comm, &c);
 
 	if (err)
 		return err;
-	in_place = !c->inter && sa->buf == MPI_IN_PLACE;
-	err = coll_arrays_init(&sw, c->remote_size);
-	if (err)
-		return coll_end(func, c, err);
-	err = coll_arrays_init(&rw, c->remote_size);
-	if (err) {
-		coll_arrays_free(&sw);
-		return coll_end(func, c, err);
-	}
-	err = check_side(func, c, ra, &rw, &r);
-	if (!err && !in_place)
-		err = check_side(func, c, sa, &sw, &s);
+	sw.mem.heap = rw.mem.heap = NULL;
+	err = check_side(how->func, c, ra, &rw, &a.r);
+	if (!err && !c->inter && sa->buf == MPI_IN_PLACE)
+		a.s.buf = MPI_IN_PLACE;
+	else if (!err)
+		err = check_side(how->func, c, sa, &sw, &a.s);
 	if (!err)
-		err = coll_end(func, c, alltoall(c, in_place, &s, &r));
+		err = coll_call(how, c, coll_alltoallv, &a);
 	coll_arrays_free(&rw);
 	coll_arrays_free(&sw);
 	return err;
 }
 
-#define SEND_NAMES                                                             \
-	.buf_name = "sendbuf", .type_name = "sendtype",                        \
-	.counts_name = "sendcounts", .displs_name = "sdispls", .buf = sendbuf
-#define RECV_NAMES                                                             \
-	.buf_name = "recvbuf", .type_name = "recvtype",                        \
-	.counts_name = "recvcounts", .displs_name = "rdispls", .buf = recvbuf
-
-int PMPI_Alltoallv(const void *sendbuf, const int sendcounts[],
-		   const int sdispls[], MPI_Datatype sendtype, void *recvbuf,
-		   const int recvcounts[], const int rdispls[],
-		   MPI_Datatype recvtype, MPI_Comm comm)
+static int alltoallv(const struct coll_how *how, const void *sendbuf,
+		     struct coll_lists s, MPI_Datatype sendtype, void *recvbuf,
+		     struct coll_lists r, MPI_Datatype recvtype, MPI_Comm comm)
 {
-	struct side_args s = { SEND_NAMES, .counts = sendcounts,
-			       .displs = sdispls, .type = sendtype };
-	struct side_args r = { RECV_NAMES, .counts = recvcounts,
-			       .displs = rdispls, .type = recvtype };
+	const struct side_args sa = { "sendbuf", "sendtype", "sendcounts",
+				      "sdispls", sendbuf, s, sendtype };
+	const struct side_args ra = { "recvbuf", "recvtype", "recvcounts",
+				      "rdispls", recvbuf, r, recvtype };
 
-	return run("MPI_Alltoallv", &s, &r, comm);
+	return run(how, &sa, &ra, comm);
 }
-MPII_ALIAS(Alltoallv);
 
-int PMPI_Alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[],
-		     const MPI_Aint sdispls[], MPI_Datatype sendtype,
-		     void *recvbuf, const MPI_Count recvcounts[],
-		     const MPI_Aint rdispls[], MPI_Datatype recvtype,
-		     MPI_Comm comm)
+static int alltoallw(const struct coll_how *how, const void *sendbuf,
+		     struct coll_lists s, const MPI_Datatype *sendtypes,
+		     void *recvbuf, struct coll_lists r,
+		     const MPI_Datatype *recvtypes, MPI_Comm comm)
 {
-	struct side_args s = { SEND_NAMES, .counts_c = sendcounts,
-			       .displs_c = sdispls, .type = sendtype };
-	struct side_args r = { RECV_NAMES, .counts_c = recvcounts,
-			       .displs_c = rdispls, .type = recvtype };
+	struct mpii_comm *c;
+	int err = coll_check_comm(how->func, comm, &c);
 
-	return run("MPI_Alltoallv_c", &s, &r, comm);
+	if (err)
+		return err;
+	if (!recvtypes)
+		return mpii_bad_null(c, how->func, "recvtypes");
+	if (!sendtypes && (c->inter || sendbuf != MPI_IN_PLACE))
+		return mpii_bad_null(c, how->func, "sendtypes");
+	s.types = sendtypes;
+	r.types = recvtypes;
+	return alltoallv(how, sendbuf, s, MPI_DATATYPE_NULL, recvbuf, r,
+			 MPI_DATATYPE_NULL, comm);
 }
-MPII_ALIAS(Alltoallv_c);
 
-int PMPI_Alltoallw(const void *sendbuf, const int sendcounts[],
-		   const int sdispls[], const MPI_Datatype sendtypes[],
-		   void *recvbuf, const int recvcounts[], const int rdispls[],
-		   const MPI_Datatype recvtypes[], MPI_Comm comm)
-{
-	struct side_args s = { SEND_NAMES, .counts = sendcounts,
-			       .displs = sdispls, .types = sendtypes };
-	struct side_args r = { RECV_NAMES, .counts = recvcounts,
-			       .displs = rdispls, .types = recvtypes };
+#define PARAMS_V(count_t, displ_t)                                           \
+	COLL_PARAMS(const void *sendbuf, const count_t sendcounts[],         \
+		    const displ_t sdispls[], MPI_Datatype sendtype,          \
+		    void *recvbuf, const count_t recvcounts[],               \
+		    const displ_t rdispls[], MPI_Datatype recvtype,          \
+		    MPI_Comm comm)
+#define PARAMS_W(count_t, displ_t)                                           \
+	COLL_PARAMS(const void *sendbuf, const count_t sendcounts[],         \
+		    const displ_t sdispls[], const MPI_Datatype sendtypes[], \
+		    void *recvbuf, const count_t recvcounts[],               \
+		    const displ_t rdispls[], const MPI_Datatype recvtypes[], \
+		    MPI_Comm comm)
 
-	return run("MPI_Alltoallw", &s, &r, comm);
-}
-MPII_ALIAS(Alltoallw);
-
-int PMPI_Alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[],
-		     const MPI_Aint sdispls[], const MPI_Datatype sendtypes[],
-		     void *recvbuf, const MPI_Count recvcounts[],
-		     const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
-		     MPI_Comm comm)
-{
-	struct side_args s = { SEND_NAMES, .counts_c = sendcounts,
-			       .displs_c = sdispls, .types = sendtypes };
-	struct side_args r = { RECV_NAMES, .counts_c = recvcounts,
-			       .displs_c = rdispls, .types = recvtypes };
-
-	return run("MPI_Alltoallw_c", &s, &r, comm);
-}
-MPII_ALIAS(Alltoallw_c);
+COLL_FORMS(Alltoallv, Ialltoallv, Alltoallv_init, PARAMS_V(int, int), alltoallv,
+	   sendbuf, COLL_LISTS(sendcounts, sdispls), sendtype, recvbuf,
+	   COLL_LISTS(recvcounts, rdispls), recvtype, comm);
+COLL_FORMS(Alltoallv_c, Ialltoallv_c, Alltoallv_init_c,
+	   PARAMS_V(MPI_Count, MPI_Aint), alltoallv, sendbuf,
+	   COLL_LISTS_C(sendcounts, sdispls), sendtype, recvbuf,
+	   COLL_LISTS_C(recvcounts, rdispls), recvtype, comm);
+COLL_FORMS(Alltoallw, Ialltoallw, Alltoallw_init, PARAMS_W(int, int), alltoallw,
+	   sendbuf, COLL_LISTS(sendcounts, sdispls), sendtypes, recvbuf,
+	   COLL_LISTS(recvcounts, rdispls), recvtypes, comm);
+COLL_FORMS(Alltoallw_c, Ialltoallw_c, Alltoallw_init_c,
+	   PARAMS_W(MPI_Count, MPI_Aint), alltoallw, sendbuf,
+	   COLL_LISTS_C(sendcounts, sdispls), sendtypes, recvbuf,
+	   COLL_LISTS_C(recvcounts, rdispls), recvtypes, comm);

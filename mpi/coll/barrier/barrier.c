@@ -1,27 +1,33 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
-/* MPI_Barrier. */
-#include "coll/algorithms.h"
+/* MPI_Barrier in all forms. */
+#include "coll/choose.h"
 
-/* Up to so many ranks one of them can handle all. */
-#define CENTRAL_RANKS 8
+COLL_ADAPT(barrier_central, mpii_barrier_central)
+COLL_ADAPT(barrier_dissemination, mpii_barrier_dissemination)
+
+int coll_barrier(const struct coll *k, const struct coll_args *a)
+{
+	if (k->c->inter)
+		return mpii_barrier_inter(k);
+	return coll_choose(COLL_barrier, k, a, 0);
+}
 
 int mpii_barrier(struct mpii_comm *c)
 {
+	const struct coll_args a = { .root = 0 };
 	struct coll k = coll_begin(c);
 
-	if (c->inter)
-		return mpii_barrier_inter(&k);
-	if (c->size > 2 && c->size <= CENTRAL_RANKS)
-		return mpii_barrier_central(&k);
-	return mpii_barrier_dissemination(&k);
+	return coll_barrier(&k, &a);
 }
 
-int PMPI_Barrier(MPI_Comm comm)
+static int barrier(const struct coll_how *how, MPI_Comm comm)
 {
-	const char *func = "MPI_Barrier";
+	const struct coll_args a = { .root = 0 };
 	struct mpii_comm *c;
-	int err = coll_check_comm(func, comm, &c);
+	int err = coll_check_comm(how->func, comm, &c);
 
-	return err ? err : coll_end(func, c, mpii_barrier(c));
+	return err ? err : coll_call(how, c, coll_barrier, &a);
 }
-MPII_ALIAS(Barrier);
+
+COLL_FORMS(Barrier, Ibarrier, Barrier_init, COLL_PARAMS(MPI_Comm comm), barrier,
+	   comm);

@@ -9,12 +9,13 @@
 
 int mpii_barrier_inter(const struct coll *k)
 {
+	struct coll local = coll_local(k);
 	struct mpii_type *t = coll_bytes();
-	struct mpii_comm *local = k->c->local;
 	char go = 0;
-	int err = mpii_barrier(local);
+	struct coll_args a = { .r = coll_side(&go, 1, t), .root = 0 };
+	int err = coll_barrier(&local, &a);
 
 	if (!err && k->c->rank == 0)
 		err = coll_sendrecv(k, NULL, 0, t, 0, NULL, 0, t, 0);
-	return err ? err : mpii_bcast(&go, 1, t, 0, local);
+	return err ? err : coll_bcast(&local, &a);
 }

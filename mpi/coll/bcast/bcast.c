@@ -1,55 +1,61 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
-/* MPI_Bcast and the choice of its algorithm. */
-#include "coll/algorithms.h"
+/* MPI_Bcast in all forms. */
+#include "coll/choose.h"
 
-/* From here on shares are large enough to pay for their second message. */
-#define LONG_BCAST (128 << 10)
+COLL_ADAPT(bcast_binomial, mpii_bcast_binomial, a->r.buf, a->r.count, a->r.t,
+	   a->root)
+COLL_ADAPT(bcast_linear, mpii_bcast_linear, a->r.buf, a->r.count, a->r.t,
+	   a->root)
+COLL_ADAPT(bcast_scatter_allgather, mpii_bcast_scatter_allgather, a->r.buf,
+	   a->r.count, a->r.t, a->root)
+
+int coll_bcast(const struct coll *k, const struct coll_args *a)
+{
+	MPI_Count bytes;
+
+	if (a->root == MPI_PROC_NULL)
+		return MPI_SUCCESS;
+	if (k->c->inter)
+		return coll_bcast_linear(k, a);
+	bytes = a->r.count * a->r.t->size;
+	if (k->c->size == 1 || bytes == 0)
+		return MPI_SUCCESS;
+	return coll_choose(COLL_bcast, k, a, bytes);
+}
 
 int mpii_bcast(void *buf, MPI_Count count, struct mpii_type *t, int root,
 	       struct mpii_comm *c)
 {
+	struct coll_args a = { .r = coll_side(buf, count, t), .root = root };
 	struct coll k = coll_begin(c);
-	MPI_Count bytes = count * t->size;
 
-	if (c->inter)
-		return mpii_bcast_linear(&k, buf, count, t, root);
-	if (c->size == 1 || bytes == 0)
-		return MPI_SUCCESS;
-	if (bytes >= LONG_BCAST && c->size > 2)
-		return mpii_bcast_scatter_allgather(&k, buf, count, t, root);
-	return mpii_bcast_binomial(&k, buf, count, t, root);
+	return coll_bcast(&k, &a);
 }
 
-static int bcast(const char *func, void *buf, MPI_Count count,
+static int bcast(const struct coll_how *how, void *buf, MPI_Count count,
 		 MPI_Datatype datatype, int root, MPI_Comm comm)
 {
-	struct mpii_type *t;
+	struct coll_args a = { .r = { .buf = buf, .count = count },
+			       .root = root };
+	const char *func = how->func;
 	struct mpii_comm *c;
 	int err;
 
 	if ((err = coll_check_comm(func, comm, &c)) ||
 	    (err = coll_check_root(func, c, root)))
 		return err;
-	if (root == MPI_PROC_NULL) {
-		coll_begin(c); /* the numbers of calls must agree */
-		return MPI_SUCCESS;
-	}
-	if ((err = coll_check_type(func, c, "datatype", datatype, &t)) ||
-	    (err = coll_check_buf(func, c, "buffer", buf, count, t)))
+	if (root != MPI_PROC_NULL &&
+	    ((err = coll_check_type(func, c, "datatype", datatype, &a.r.t)) ||
+	     (err = coll_check_buf(func, c, "buffer", buf, count, a.r.t))))
 		return err;
-	return coll_end(func, c, mpii_bcast(buf, count, t, root, c));
+	return coll_call(how, c, coll_bcast, &a);
 }
 
-int PMPI_Bcast(void *buffer, int count, MPI_Datatype datatype, int root,
-	       MPI_Comm comm)
-{
-	return bcast("MPI_Bcast", buffer, count, datatype, root, comm);
-}
-MPII_ALIAS(Bcast);
-
-int PMPI_Bcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root,
-		 MPI_Comm comm)
-{
-	return bcast("MPI_Bcast_c", buffer, count, datatype, root, comm);
-}
-MPII_ALIAS(Bcast_c);
+COLL_FORMS(Bcast, Ibcast, Bcast_init,
+	   COLL_PARAMS(void *buffer, int count, MPI_Datatype datatype, int root,
+		       MPI_Comm comm),
+	   bcast, buffer, count, datatype, root, comm);
+COLL_FORMS(Bcast_c, Ibcast_c, Bcast_init_c,
+	   COLL_PARAMS(void *buffer, MPI_Count count, MPI_Datatype datatype,
+		       int root, MPI_Comm comm),
+	   bcast, buffer, count, datatype, root, comm);

@@ -1,175 +1,139 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
-/* MPI_Gather, MPI_Gatherv and the choice of their algorithms. */
-#include "coll/algorithms.h"
+/* MPI_Gather and MPI_Gatherv in all forms. */
+#include "coll/choose.h"
 
-/* A tree pays only for short blocks of many ranks. */
-#define TREE_BYTES 1024
-#define TREE_RANKS 16
+#define ADAPT(name, algorithm)                                             \
+	COLL_ADAPT(name##_##algorithm, mpii_gather_##algorithm, a->s.buf,  \
+		   a->s.count, a->s.t, &a->r, a->root)
+ADAPT(gather, linear)
+ADAPT(gather, binomial)
+ADAPT(gatherv, linear)
 
-struct gather {
-	const char *func;
-	struct mpii_comm *c;
-	const void *in;
-	MPI_Count count;
-	MPI_Datatype type;
-	void *out;
-	MPI_Datatype out_type;
-	int root;
-	/* found by the checks */
-	struct mpii_type *t;
-	struct coll_side r;
-};
-
-static bool is_root(const struct gather *g)
+static bool is_root(const struct mpii_comm *c, int root)
 {
-	return g->root == MPI_ROOT || (!g->c->inter && g->c->rank == g->root);
-}
-
-static int check_out(struct gather *g)
-{
-	int err = coll_check_type(g->func, g->c, "recvtype", g->out_type,
-				  &g->r.t);
-
-	g->r.buf = g->out;
-	g->r.unit = err ? 0 : g->r.t->extent;
-	for (int i = 0; i < g->c->remote_size && !err; i++) {
-		err = coll_check_buf(g->func, g->c, "recvbuf", g->out,
-				     coll_count(&g->r, i), g->r.t);
-		if (!g->r.counts)
-			break;
-	}
-	return err;
-}
-
-static int check(struct gather *g)
-{
-	struct mpii_comm *c = g->c;
-	int err;
-
-	if (is_root(g) && (err = check_out(g)))
-		return err;
-	if (g->root == MPI_ROOT || (is_root(g) && g->in == MPI_IN_PLACE))
-		return MPI_SUCCESS;
-	if ((err = coll_check_type(g->func, c, "sendtype", g->type, &g->t)) ||
-	    (err = coll_check_buf(g->func, c, "sendbuf", g->in, g->count,
-				  g->t)))
-		return err;
-	if (!is_root(g))
-		return MPI_SUCCESS;
-	return coll_check_alias(g->func, c, g->in, coll_block(&g->r, c->rank),
-				g->count);
-}
-
-static bool use_tree(const struct gather *g)
-{
-	MPI_Count bytes = is_root(g) ? g->r.count * g->r.t->size :
-				       g->count * g->t->size;
-
-	return !g->c->inter && g->c->size > TREE_RANKS && bytes <= TREE_BYTES;
+	return root == MPI_ROOT || (!c->inter && c->rank == root);
 }
 
 /* Ranks other than the root do not know of r. */
-static int gather(struct gather *g, bool equal)
+static int coll_gather(const struct coll *k, const struct coll_args *a)
 {
-	struct coll k = coll_begin(g->c);
-	int err = g->root == MPI_PROC_NULL ? MPI_SUCCESS : check(g);
+	const struct coll_side *mine = is_root(k->c, a->root) ? &a->r : &a->s;
 
-	if (err)
+	if (a->root == MPI_PROC_NULL)
+		return MPI_SUCCESS;
+	if (k->c->inter)
+		return coll_gather_linear(k, a);
+	return coll_choose(COLL_gather, k, a, mine->count * mine->t->size);
+}
+
+static int coll_gatherv(const struct coll *k, const struct coll_args *a)
+{
+	if (a->root == MPI_PROC_NULL)
+		return MPI_SUCCESS;
+	if (k->c->inter)
+		return coll_gatherv_linear(k, a);
+	return coll_choose(COLL_gatherv, k, a, 0);
+}
+
+static int check(const char *func, struct mpii_comm *c, struct coll_args *a,
+		 MPI_Datatype sendtype, MPI_Datatype recvtype)
+{
+	bool root = is_root(c, a->root);
+	int err = MPI_SUCCESS;
+
+	if (root)
+		err = coll_check_side(func, c, "recvtype", recvtype, "recvbuf",
+				      c->remote_size, &a->r);
+	if (err || a->root == MPI_ROOT || a->root == MPI_PROC_NULL ||
+	    (root && a->s.buf == MPI_IN_PLACE))
 		return err;
-	if (equal && g->root != MPI_PROC_NULL && use_tree(g))
-		err = mpii_gather_binomial(&k, g->in, g->count, g->t, &g->r,
-					   g->root);
-	else
-		err = mpii_gather_linear(&k, g->in, g->count, g->t, &g->r,
-					 g->root);
-	return coll_end(g->func, g->c, err);
-}
-
-static int start(struct gather *g, MPI_Comm comm)
-{
-	int err = coll_check_comm(g->func, comm, &g->c);
-
-	return err ? err : coll_check_root(g->func, g->c, g->root);
-}
-
-static int gather_equal(const char *func, const void *sendbuf,
-			MPI_Count sendcount, MPI_Datatype sendtype,
-			void *recvbuf, MPI_Count recvcount,
-			MPI_Datatype recvtype, int root, MPI_Comm comm)
-{
-	struct gather g = { .func = func, .in = sendbuf, .count = sendcount,
-			    .type = sendtype, .out = recvbuf,
-			    .out_type = recvtype, .root = root,
-			    .r = { .count = recvcount } };
-	int err = start(&g, comm);
-
-	return err ? err : gather(&g, true);
-}
-
-int PMPI_Gather(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
-		void *recvbuf, int recvcount, MPI_Datatype recvtype, int root,
-		MPI_Comm comm)
-{
-	return gather_equal("MPI_Gather", sendbuf, sendcount, sendtype, recvbuf,
-			    recvcount, recvtype, root, comm);
-}
-MPII_ALIAS(Gather);
-
-int PMPI_Gather_c(const void *sendbuf, MPI_Count sendcount,
-		  MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
-		  MPI_Datatype recvtype, int root, MPI_Comm comm)
-{
-	return gather_equal("MPI_Gather_c", sendbuf, sendcount, sendtype,
-			    recvbuf, recvcount, recvtype, root, comm);
-}
-MPII_ALIAS(Gather_c);
-
-int PMPI_Gatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
-		 void *recvbuf, const int recvcounts[], const int displs[],
-		 MPI_Datatype recvtype, int root, MPI_Comm comm)
-{
-	struct gather g = { .func = "MPI_Gatherv", .in = sendbuf,
-			    .count = sendcount, .type = sendtype,
-			    .out = recvbuf, .out_type = recvtype,
-			    .root = root };
-	struct coll_arrays a;
-	int err = start(&g, comm);
-
-	if (err)
+	err = coll_check_side(func, c, "sendtype", sendtype, "sendbuf", 1,
+			      &a->s);
+	if (err || !root)
 		return err;
-	if (!is_root(&g))
-		return gather(&g, false);
-	if (!recvcounts || !displs)
-		return mpii_bad_null(g.c, g.func,
-				     recvcounts ? "displs" : "recvcounts");
-	err = coll_arrays_init(&a, g.c->remote_size);
-	if (err)
-		return coll_end(g.func, g.c, err);
-	coll_arrays_widen(&a, g.c->remote_size, recvcounts, displs);
-	g.r.counts = a.counts;
-	g.r.displs = a.displs;
-	err = gather(&g, false);
-	coll_arrays_free(&a);
+	return coll_check_alias(func, c, a->s.buf, coll_block(&a->r, c->rank),
+				a->s.count);
+}
+
+/* Also when the arguments are wrong the others go on. */
+static int call(const struct coll_how *how, struct mpii_comm *c, coll_fn *fn,
+		struct coll_args *a, MPI_Datatype sendtype,
+		MPI_Datatype recvtype)
+{
+	int err = check(how->func, c, a, sendtype, recvtype);
+
+	if (!err)
+		return coll_call(how, c, fn, a);
+	coll_skip(how, c);
 	return err;
 }
-MPII_ALIAS(Gatherv);
 
-int PMPI_Gatherv_c(const void *sendbuf, MPI_Count sendcount,
-		   MPI_Datatype sendtype, void *recvbuf,
-		   const MPI_Count recvcounts[], const MPI_Aint displs[],
-		   MPI_Datatype recvtype, int root, MPI_Comm comm)
+static int gather(const struct coll_how *how, const void *sendbuf,
+		  MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+		  MPI_Count recvcount, MPI_Datatype recvtype, int root,
+		  MPI_Comm comm)
 {
-	struct gather g = { .func = "MPI_Gatherv_c", .in = sendbuf,
-			    .count = sendcount, .type = sendtype,
-			    .out = recvbuf, .out_type = recvtype, .root = root,
-			    .r = { .counts = recvcounts, .displs = displs } };
-	int err = start(&g, comm);
+	struct coll_args a = { .s = { .buf = (char *)sendbuf,
+				      .count = sendcount },
+			       .r = { .buf = recvbuf, .count = recvcount },
+			       .root = root };
+	struct mpii_comm *c;
+	int err;
 
+	if ((err = coll_check_comm(how->func, comm, &c)) ||
+	    (err = coll_check_root(how->func, c, root)))
+		return err;
+	return call(how, c, coll_gather, &a, sendtype, recvtype);
+}
+
+static int gatherv(const struct coll_how *how, const void *sendbuf,
+		   MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+		   struct coll_lists l, MPI_Datatype recvtype, int root,
+		   MPI_Comm comm)
+{
+	struct coll_args a = { .s = { .buf = (char *)sendbuf,
+				      .count = sendcount },
+			       .r = { .buf = recvbuf }, .root = root };
+	struct coll_arrays w;
+	struct mpii_comm *c;
+	int err;
+
+	if ((err = coll_check_comm(how->func, comm, &c)) ||
+	    (err = coll_check_root(how->func, c, root)))
+		return err;
+	if (!is_root(c, root))
+		return call(how, c, coll_gatherv, &a, sendtype, recvtype);
+	err = coll_check_lists(how->func, c, &l, "recvcounts", "displs");
 	if (err)
 		return err;
-	if (is_root(&g) && (!recvcounts || !displs))
-		return mpii_bad_null(g.c, g.func,
-				     recvcounts ? "displs" : "recvcounts");
-	return gather(&g, false);
+	err = coll_arrays_take(&w, &l, c->remote_size, &a.r);
+	if (err)
+		return coll_end(how->func, c, err);
+	err = call(how, c, coll_gatherv, &a, sendtype, recvtype);
+	coll_arrays_free(&w);
+	return err;
 }
-MPII_ALIAS(Gatherv_c);
+
+#define PARAMS(count_t)                                             \
+	COLL_PARAMS(const void *sendbuf, count_t sendcount,         \
+		    MPI_Datatype sendtype, void *recvbuf,           \
+		    count_t recvcount, MPI_Datatype recvtype,       \
+		    int root, MPI_Comm comm)
+#define PARAMS_V(count_t, displ_t)                                  \
+	COLL_PARAMS(const void *sendbuf, count_t sendcount,         \
+		    MPI_Datatype sendtype, void *recvbuf,           \
+		    const count_t recvcounts[],                     \
+		    const displ_t displs[], MPI_Datatype recvtype,  \
+		    int root, MPI_Comm comm)
+
+COLL_FORMS(Gather, Igather, Gather_init, PARAMS(int), gather, sendbuf,
+	   sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+COLL_FORMS(Gather_c, Igather_c, Gather_init_c, PARAMS(MPI_Count), gather,
+	   sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
+	   comm);
+COLL_FORMS(Gatherv, Igatherv, Gatherv_init, PARAMS_V(int, int), gatherv,
+	   sendbuf, sendcount, sendtype, recvbuf,
+	   COLL_LISTS(recvcounts, displs), recvtype, root, comm);
+COLL_FORMS(Gatherv_c, Igatherv_c, Gatherv_init_c, PARAMS_V(MPI_Count, MPI_Aint),
+	   gatherv, sendbuf, sendcount, sendtype, recvbuf,
+	   COLL_LISTS_C(recvcounts, displs), recvtype, root, comm);

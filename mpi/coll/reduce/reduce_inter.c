@@ -11,20 +11,22 @@ int mpii_reduce_inter(const struct coll *k, const void *in, void *out,
 		      MPI_Count count, struct mpii_type *t, struct mpii_op *op,
 		      int root)
 {
+	struct coll_args a = { .s.buf = (char *)in, .op = op };
 	struct coll_memory mem;
-	void *result;
+	struct coll local;
 	int err;
 
 	if (root == MPI_PROC_NULL)
 		return MPI_SUCCESS;
 	if (root == MPI_ROOT)
 		return coll_recv(k, out, count, t, 0);
-	result = coll_memory_typed(&mem, count, t);
-	if (!result)
+	a.r = coll_side(coll_memory_typed(&mem, count, t), count, t);
+	if (!a.r.buf)
 		return MPI_ERR_NO_MEM;
-	err = mpii_reduce(in, result, count, t, op, 0, k->c->local);
+	local = coll_local(k);
+	err = coll_reduce(&local, &a);
 	if (!err && k->c->rank == 0)
-		err = coll_send(k, result, count, t, root);
+		err = coll_send(k, a.r.buf, count, t, root);
 	coll_memory_put(&mem);
 	return err;
 }

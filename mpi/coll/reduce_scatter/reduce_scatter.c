@@ -1,159 +1,154 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * MPI_Reduce_scatter, MPI_Reduce_scatter_block and the choice of their
- * algorithms. The block form is the other one with equal counts.
+ * MPI_Reduce_scatter and MPI_Reduce_scatter_block in all forms. The block form is
+ * the other one with equal counts.
  */
-#include "coll/algorithms.h"
+#include "coll/choose.h"
 
-/* With many ranks: below it is cheaper to reduce at one of them. */
-#define SHORT_TOTAL (16 << 10)
-
-static int choose(const struct coll *k, const void *in, void *out,
-		  const MPI_Count *counts, MPI_Count total, struct mpii_type *t,
-		  struct mpii_op *op)
-{
-	int n = k->c->size;
-
-	if (k->c->inter)
-		return mpii_reduce_scatter_inter(k, in, out, counts, t, op);
-	if (total == 0)
-		return MPI_SUCCESS;
-	if (n <= COLL_DIRECT_RANKS)
-		return mpii_reduce_scatter_direct(k, in, out, counts, t, op);
-	if (op->commutes && total * t->size > SHORT_TOTAL)
-		return mpii_reduce_scatter_pairwise(k, in, out, counts, t, op);
-	return mpii_reduce_scatter_reduce(k, in, out, counts, t, op);
-}
+#define ADAPT(name, algorithm)                                     \
+	COLL_ADAPT(name##_##algorithm, mpii_reduce_scatter_##algorithm, \
+		   a->s.buf, a->r.buf, a->r.counts, a->r.t, a->op)
+ADAPT(reduce_scatter, direct)
+ADAPT(reduce_scatter, pairwise)
+ADAPT(reduce_scatter, reduce)
+ADAPT(reduce_scatter_block, direct)
+ADAPT(reduce_scatter_block, pairwise)
+ADAPT(reduce_scatter_block, reduce)
 
 /* In place the whole input is in the buffer whose beginning is the output. */
-static int in_place(const struct coll *k, void *buf, const MPI_Count *counts,
-		    MPI_Count total, struct mpii_type *t, struct mpii_op *op)
+static int in_place(enum coll_id id, const struct coll *k,
+		    const struct coll_args *a, MPI_Count bytes)
 {
-	MPI_Count mine = counts[k->c->rank];
+	MPI_Count mine = a->r.counts[k->c->rank];
+	struct coll_args there = *a;
 	struct coll_memory mem;
-	void *out = coll_memory_typed(&mem, mine, t);
 	int err;
 
-	if (!out)
+	there.s.buf = a->r.buf;
+	there.r.buf = coll_memory_typed(&mem, mine, a->r.t);
+	if (!there.r.buf)
 		return MPI_ERR_NO_MEM;
-	err = choose(k, buf, out, counts, total, t, op);
-	if (!err && total)
-		mpii_copy(out, mine, t, buf, mine, t);
+	err = coll_choose(id, k, &there, bytes);
+	if (!err)
+		mpii_copy(there.r.buf, mine, a->r.t, a->r.buf, mine, a->r.t);
 	coll_memory_put(&mem);
 	return err;
 }
 
-struct args {
-	const char *func;
-	const void *in;
-	void *out;
-	MPI_Datatype type;
-	MPI_Op op;
-	struct mpii_comm *c;
-};
-
-static int check(const struct args *a, const MPI_Count *counts,
-		 MPI_Count *total, struct mpii_type **t, struct mpii_op **op)
+static int run(enum coll_id id, const struct coll *k,
+	       const struct coll_args *a)
 {
+	MPI_Count total = 0;
+
+	if (k->c->inter)
+		return mpii_reduce_scatter_inter(k, a->s.buf, a->r.buf,
+						 a->r.counts, a->r.t, a->op);
+	for (int i = 0; i < k->c->size; i++)
+		total += a->r.counts[i];
+	if (total == 0)
+		return MPI_SUCCESS;
+	total *= a->r.t->size;
+	return a->s.buf == MPI_IN_PLACE ? in_place(id, k, a, total) :
+					  coll_choose(id, k, a, total);
+}
+
+static int coll_reduce_scatter(const struct coll *k, const struct coll_args *a)
+{
+	return run(COLL_reduce_scatter, k, a);
+}
+
+static int coll_reduce_scatter_block(const struct coll *k,
+				     const struct coll_args *a)
+{
+	return run(COLL_reduce_scatter_block, k, a);
+}
+
+static int check(const char *func, struct mpii_comm *c, struct coll_args *a,
+		 MPI_Datatype type, MPI_Op op)
+{
+	MPI_Count total = 0;
 	int err;
 
-	if ((err = coll_check_place(a->func, a->c, a->in)) ||
-	    (err = coll_check_type(a->func, a->c, "datatype", a->type, t)) ||
-	    (err = coll_check_op(a->func, a->c, a->op, *t, op)))
+	if ((err = coll_check_place(func, c, a->s.buf)) ||
+	    (err = coll_check_side(func, c, "datatype", type, "recvbuf",
+				   c->size, &a->r)) ||
+	    (err = coll_check_op(func, c, op, a->r.t, &a->op)))
 		return err;
-	*total = 0;
-	for (int i = 0; i < a->c->size && !err; i++) {
-		err = coll_check_buf(a->func, a->c, "recvbuf", a->out,
-				     counts[i], *t);
-		*total += counts[i];
-	}
-	if (!err && a->in != MPI_IN_PLACE)
-		err = coll_check_buf(a->func, a->c, "sendbuf", a->in, *total,
-				     *t);
-	return err ? err : coll_check_alias(a->func, a->c, a->in, a->out,
-					    *total);
+	for (int i = 0; i < c->size; i++)
+		total += a->r.counts[i];
+	if (a->s.buf != MPI_IN_PLACE &&
+	    (err = coll_check_buf(func, c, "sendbuf", a->s.buf, total,
+				  a->r.t)))
+		return err;
+	return coll_check_alias(func, c, a->s.buf, a->r.buf, total);
 }
 
-static int run(const struct args *a, const MPI_Count *counts)
+static int call(const struct coll_how *how, struct mpii_comm *c, coll_fn *fn,
+		struct coll_args *a, MPI_Datatype datatype, MPI_Op op)
 {
-	MPI_Count total;
-	struct mpii_type *t;
-	struct mpii_op *op;
-	int err = check(a, counts, &total, &t, &op);
-	struct coll k;
+	int err = check(how->func, c, a, datatype, op);
 
-	if (err)
-		return err;
-	k = coll_begin(a->c);
-	if (a->in == MPI_IN_PLACE)
-		err = in_place(&k, a->out, counts, total, t, op);
-	else
-		err = choose(&k, a->in, a->out, counts, total, t, op);
-	return coll_end(a->func, a->c, err);
+	return err ? err : coll_call(how, c, fn, a);
 }
 
-/* Counts per rank from ints, or count for each when counts is NULL. */
-static int run_with(struct args *a, const int *counts, MPI_Count count)
+static int reduce_scatter(const struct coll_how *how, const void *sendbuf,
+			  void *recvbuf, struct coll_lists l,
+			  MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
+	struct coll_args a = { .s.buf = (char *)sendbuf, .r.buf = recvbuf };
 	struct coll_arrays w;
-	int err = coll_arrays_init(&w, a->c->size);
+	struct mpii_comm *c;
+	int err;
 
+	if ((err = coll_check_comm(how->func, comm, &c)) ||
+	    (err = coll_check_lists(how->func, c, &l, "recvcounts", NULL)))
+		return err;
+	err = coll_arrays_take(&w, &l, c->size, &a.r);
 	if (err)
-		return coll_end(a->func, a->c, err);
-	for (int i = 0; i < a->c->size; i++)
-		w.counts[i] = counts ? counts[i] : count;
-	err = run(a, w.counts);
+		return coll_end(how->func, c, err);
+	err = call(how, c, coll_reduce_scatter, &a, datatype, op);
 	coll_arrays_free(&w);
 	return err;
 }
 
-int PMPI_Reduce_scatter(const void *sendbuf, void *recvbuf,
-			const int recvcounts[], MPI_Datatype datatype,
-			MPI_Op op, MPI_Comm comm)
+static int reduce_scatter_block(const struct coll_how *how, const void *sendbuf,
+				void *recvbuf, MPI_Count recvcount,
+				MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
-	struct args a = { "MPI_Reduce_scatter", sendbuf, recvbuf, datatype, op,
-			  NULL };
-	int err = coll_check_comm(a.func, comm, &a.c);
+	struct coll_args a = { .s.buf = (char *)sendbuf, .r.buf = recvbuf };
+	struct coll_arrays w;
+	struct mpii_comm *c;
+	int err = coll_check_comm(how->func, comm, &c);
 
-	if (!err && !recvcounts)
-		err = mpii_bad_null(a.c, a.func, "recvcounts");
-	return err ? err : run_with(&a, recvcounts, 0);
+	if (err)
+		return err;
+	err = coll_arrays_init(&w, c->size);
+	if (err)
+		return coll_end(how->func, c, err);
+	for (int i = 0; i < c->size; i++)
+		w.counts[i] = recvcount;
+	a.r.n = c->size;
+	a.r.counts = w.counts;
+	err = call(how, c, coll_reduce_scatter_block, &a, datatype, op);
+	coll_arrays_free(&w);
+	return err;
 }
-MPII_ALIAS(Reduce_scatter);
 
-int PMPI_Reduce_scatter_c(const void *sendbuf, void *recvbuf,
-			  const MPI_Count recvcounts[], MPI_Datatype datatype,
-			  MPI_Op op, MPI_Comm comm)
-{
-	struct args a = { "MPI_Reduce_scatter_c", sendbuf, recvbuf, datatype,
-			  op, NULL };
-	int err = coll_check_comm(a.func, comm, &a.c);
+#define PARAMS(what) \
+	COLL_PARAMS(const void *sendbuf, void *recvbuf, what, \
+		    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 
-	if (!err && !recvcounts)
-		err = mpii_bad_null(a.c, a.func, "recvcounts");
-	return err ? err : run(&a, recvcounts);
-}
-MPII_ALIAS(Reduce_scatter_c);
-
-int PMPI_Reduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount,
-			      MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
-{
-	struct args a = { "MPI_Reduce_scatter_block", sendbuf, recvbuf,
-			  datatype, op, NULL };
-	int err = coll_check_comm(a.func, comm, &a.c);
-
-	return err ? err : run_with(&a, NULL, recvcount);
-}
-MPII_ALIAS(Reduce_scatter_block);
-
-int PMPI_Reduce_scatter_block_c(const void *sendbuf, void *recvbuf,
-				MPI_Count recvcount, MPI_Datatype datatype,
-				MPI_Op op, MPI_Comm comm)
-{
-	struct args a = { "MPI_Reduce_scatter_block_c", sendbuf, recvbuf,
-			  datatype, op, NULL };
-	int err = coll_check_comm(a.func, comm, &a.c);
-
-	return err ? err : run_with(&a, NULL, recvcount);
-}
-MPII_ALIAS(Reduce_scatter_block_c);
+COLL_FORMS(Reduce_scatter, Ireduce_scatter, Reduce_scatter_init,
+	   PARAMS(const int recvcounts[]), reduce_scatter, sendbuf, recvbuf,
+	   COLL_LISTS(recvcounts, NULL), datatype, op, comm);
+COLL_FORMS(Reduce_scatter_c, Ireduce_scatter_c, Reduce_scatter_init_c,
+	   PARAMS(const MPI_Count recvcounts[]), reduce_scatter, sendbuf,
+	   recvbuf, COLL_LISTS_C(recvcounts, NULL), datatype, op, comm);
+COLL_FORMS(Reduce_scatter_block, Ireduce_scatter_block,
+	   Reduce_scatter_block_init, PARAMS(int recvcount),
+	   reduce_scatter_block, sendbuf, recvbuf, recvcount, datatype, op,
+	   comm);
+COLL_FORMS(Reduce_scatter_block_c, Ireduce_scatter_block_c,
+	   Reduce_scatter_block_init_c, PARAMS(MPI_Count recvcount),
+	   reduce_scatter_block, sendbuf, recvbuf, recvcount, datatype, op,
+	   comm);

@@ -12,13 +12,23 @@ static int swap_and_scatter(const struct coll *k, const void *ours,
 			    struct coll_side *s, MPI_Count total, void *out,
 			    struct mpii_type *t)
 {
-	struct coll local = coll_begin(k->c->local);
+	struct coll local = coll_local(k);
 	int rank = k->c->rank, err = MPI_SUCCESS;
 
 	if (rank == 0)
 		err = coll_sendrecv(k, ours, total, t, 0, s->buf, total, t, 0);
 	return err ? err : mpii_scatter_linear(&local, s, out,
 					       s->counts[rank], t, 0);
+}
+
+static int reduce_here(const struct coll *k, const void *in, void *out,
+		       MPI_Count count, struct mpii_type *t, struct mpii_op *op)
+{
+	struct coll local = coll_local(k);
+	struct coll_args a = { .s.buf = (char *)in,
+			       .r = coll_side(out, count, t), .op = op };
+
+	return coll_reduce(&local, &a);
 }
 
 int mpii_reduce_scatter_inter(const struct coll *k, const void *in, void *out,
@@ -44,7 +54,7 @@ int mpii_reduce_scatter_inter(const struct coll *k, const void *in, void *out,
 	s.buf = coll_memory_typed(&m2, total, t);
 	err = MPI_ERR_NO_MEM;
 	if (ours && s.buf)
-		err = mpii_reduce(in, ours, total, t, op, 0, k->c->local);
+		err = reduce_here(k, in, ours, total, t, op);
 	if (!err)
 		err = swap_and_scatter(k, ours, &s, total, out, t);
 	coll_memory_put(&m2);

@@ -1,76 +1,80 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
-/* MPI_Scan, MPI_Exscan and the choice of their algorithm. */
-#include "coll/algorithms.h"
+/* MPI_Scan and MPI_Exscan in all forms. */
+#include "coll/choose.h"
 
-/* Up to so many ranks a chain is short enough. */
-#define CHAIN_RANKS 8
+#define ADAPT(name, algorithm, exclusive)                                   \
+	COLL_ADAPT(name##_##algorithm, mpii_scan_##algorithm, a->s.buf,     \
+		   a->r.buf, a->r.count, a->r.t, a->op, exclusive)
+ADAPT(scan, linear, false)
+ADAPT(scan, doubling, false)
+ADAPT(exscan, linear, true)
+ADAPT(exscan, doubling, true)
 
-static int scan(const struct coll *k, const void *in, void *out,
-		MPI_Count count, struct mpii_type *t, struct mpii_op *op,
-		bool exclusive)
+static int coll_scan(const struct coll *k, const struct coll_args *a)
 {
-	if (count == 0)
-		return MPI_SUCCESS;
-	if (k->c->size <= CHAIN_RANKS)
-		return mpii_scan_linear(k, in, out, count, t, op, exclusive);
-	return mpii_scan_doubling(k, in, out, count, t, op, exclusive);
+	MPI_Count bytes = a->r.count * a->r.t->size;
+
+	return a->r.count ? coll_choose(COLL_scan, k, a, bytes) : MPI_SUCCESS;
 }
 
-static int run(const char *func, const void *sendbuf, void *recvbuf,
-	       MPI_Count count, MPI_Datatype datatype, MPI_Op oph,
-	       MPI_Comm comm, bool exclusive)
+static int coll_exscan(const struct coll *k, const struct coll_args *a)
+{
+	MPI_Count bytes = a->r.count * a->r.t->size;
+
+	return a->r.count ? coll_choose(COLL_exscan, k, a, bytes) : MPI_SUCCESS;
+}
+
+static int run(const struct coll_how *how, coll_fn *fn, const void *sendbuf,
+	       void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+	       MPI_Comm comm)
 {
 	const void *in = sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf;
+	struct coll_args a = { .s.buf = (char *)in,
+			       .r = { .buf = recvbuf, .count = count } };
+	const char *func = how->func;
 	struct mpii_comm *c;
-	struct mpii_type *t;
-	struct mpii_op *op;
-	struct coll k;
 	int err;
 
 	if ((err = coll_check_comm(func, comm, &c)) ||
 	    (err = coll_check_intra(func, c)) ||
-	    (err = coll_check_type(func, c, "datatype", datatype, &t)) ||
-	    (err = coll_check_op(func, c, oph, t, &op)) ||
-	    (err = coll_check_buf(func, c, "sendbuf", in, count, t)))
+	    (err = coll_check_type(func, c, "datatype", datatype, &a.r.t)) ||
+	    (err = coll_check_op(func, c, op, a.r.t, &a.op)) ||
+	    (err = coll_check_buf(func, c, "sendbuf", in, count, a.r.t)))
 		return err;
 	/* the result of rank 0 of an exscan may be anywhere */
-	if ((c->rank || !exclusive) &&
-	    ((err = coll_check_buf(func, c, "recvbuf", recvbuf, count, t)) ||
+	if ((c->rank || fn == coll_scan) &&
+	    ((err = coll_check_buf(func, c, "recvbuf", recvbuf, count,
+				   a.r.t)) ||
 	     (err = coll_check_alias(func, c, sendbuf, recvbuf, count))))
 		return err;
-	k = coll_begin(c);
-	return coll_end(func, c,
-			scan(&k, in, recvbuf, count, t, op, exclusive));
+	return coll_call(how, c, fn, &a);
 }
 
-int PMPI_Scan(const void *sendbuf, void *recvbuf, int count,
-	      MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
+static int scan(const struct coll_how *how, const void *sendbuf, void *recvbuf,
+		MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+		MPI_Comm comm)
 {
-	return run("MPI_Scan", sendbuf, recvbuf, count, datatype, op, comm,
-		   false);
+	return run(how, coll_scan, sendbuf, recvbuf, count, datatype, op, comm);
 }
-MPII_ALIAS(Scan);
 
-int PMPI_Scan_c(const void *sendbuf, void *recvbuf, MPI_Count count,
-		MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
+static int exscan(const struct coll_how *how, const void *sendbuf,
+		  void *recvbuf, MPI_Count count, MPI_Datatype datatype,
+		  MPI_Op op, MPI_Comm comm)
 {
-	return run("MPI_Scan_c", sendbuf, recvbuf, count, datatype, op, comm,
-		   false);
+	return run(how, coll_exscan, sendbuf, recvbuf, count, datatype, op,
+		   comm);
 }
-MPII_ALIAS(Scan_c);
 
-int PMPI_Exscan(const void *sendbuf, void *recvbuf, int count,
-		MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
-{
-	return run("MPI_Exscan", sendbuf, recvbuf, count, datatype, op, comm,
-		   true);
-}
-MPII_ALIAS(Exscan);
+#define PARAMS(count_t)                                          \
+	COLL_PARAMS(const void *sendbuf, void *recvbuf,          \
+		    count_t count, MPI_Datatype datatype, MPI_Op op, \
+		    MPI_Comm comm)
 
-int PMPI_Exscan_c(const void *sendbuf, void *recvbuf, MPI_Count count,
-		  MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
-{
-	return run("MPI_Exscan_c", sendbuf, recvbuf, count, datatype, op, comm,
-		   true);
-}
-MPII_ALIAS(Exscan_c);
+COLL_FORMS(Scan, Iscan, Scan_init, PARAMS(int), scan, sendbuf, recvbuf, count,
+	   datatype, op, comm);
+COLL_FORMS(Scan_c, Iscan_c, Scan_init_c, PARAMS(MPI_Count), scan, sendbuf,
+	   recvbuf, count, datatype, op, comm);
+COLL_FORMS(Exscan, Iexscan, Exscan_init, PARAMS(int), exscan, sendbuf, recvbuf,
+	   count, datatype, op, comm);
+COLL_FORMS(Exscan_c, Iexscan_c, Exscan_init_c, PARAMS(MPI_Count), exscan,
+	   sendbuf, recvbuf, count, datatype, op, comm);

@@ -1,176 +1,139 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
-/* MPI_Scatter, MPI_Scatterv and the choice of their algorithms. */
-#include "coll/algorithms.h"
+/* MPI_Scatter and MPI_Scatterv in all forms. */
+#include "coll/choose.h"
 
-/* A tree pays only for short blocks of many ranks. */
-#define TREE_BYTES 1024
-#define TREE_RANKS 16
+#define ADAPT(name, algorithm)                                           \
+	COLL_ADAPT(name##_##algorithm, mpii_scatter_##algorithm, &a->s, \
+		   a->r.buf, a->r.count, a->r.t, a->root)
+ADAPT(scatter, linear)
+ADAPT(scatter, binomial)
+ADAPT(scatterv, linear)
 
-struct scatter {
-	const char *func;
-	struct mpii_comm *c;
-	const void *in;
-	MPI_Datatype in_type;
-	void *out;
-	MPI_Count count;
-	MPI_Datatype type;
-	int root;
-	/* found by the checks */
-	struct coll_side s;
-	struct mpii_type *t;
-};
-
-static bool is_root(const struct scatter *a)
+static bool is_root(const struct mpii_comm *c, int root)
 {
-	return a->root == MPI_ROOT || (!a->c->inter && a->c->rank == a->root);
-}
-
-static int check_in(struct scatter *a)
-{
-	int err = coll_check_type(a->func, a->c, "sendtype", a->in_type,
-				  &a->s.t);
-
-	a->s.buf = (char *)a->in;
-	a->s.unit = err ? 0 : a->s.t->extent;
-	for (int i = 0; i < a->c->remote_size && !err; i++) {
-		err = coll_check_buf(a->func, a->c, "sendbuf", a->in,
-				     coll_count(&a->s, i), a->s.t);
-		if (!a->s.counts)
-			break;
-	}
-	return err;
-}
-
-static int check(struct scatter *a)
-{
-	struct mpii_comm *c = a->c;
-	int err;
-
-	if (is_root(a) && (err = check_in(a)))
-		return err;
-	if (a->root == MPI_ROOT || (is_root(a) && a->out == MPI_IN_PLACE))
-		return MPI_SUCCESS;
-	if ((err = coll_check_type(a->func, c, "recvtype", a->type, &a->t)) ||
-	    (err = coll_check_buf(a->func, c, "recvbuf", a->out, a->count,
-				  a->t)))
-		return err;
-	if (!is_root(a))
-		return MPI_SUCCESS;
-	return coll_check_alias(a->func, c, coll_block(&a->s, c->rank), a->out,
-				a->count);
-}
-
-static bool use_tree(const struct scatter *a)
-{
-	MPI_Count bytes = is_root(a) ? a->s.count * a->s.t->size :
-				       a->count * a->t->size;
-
-	return !a->c->inter && a->c->size > TREE_RANKS && bytes <= TREE_BYTES;
+	return root == MPI_ROOT || (!c->inter && c->rank == root);
 }
 
 /* Ranks other than the root do not know of s. */
-static int scatter(struct scatter *a, bool equal)
+static int coll_scatter(const struct coll *k, const struct coll_args *a)
 {
-	struct coll k = coll_begin(a->c);
-	int err = a->root == MPI_PROC_NULL ? MPI_SUCCESS : check(a);
+	const struct coll_side *mine = is_root(k->c, a->root) ? &a->s : &a->r;
 
-	if (err)
+	if (a->root == MPI_PROC_NULL)
+		return MPI_SUCCESS;
+	if (k->c->inter)
+		return coll_scatter_linear(k, a);
+	return coll_choose(COLL_scatter, k, a, mine->count * mine->t->size);
+}
+
+static int coll_scatterv(const struct coll *k, const struct coll_args *a)
+{
+	if (a->root == MPI_PROC_NULL)
+		return MPI_SUCCESS;
+	if (k->c->inter)
+		return coll_scatterv_linear(k, a);
+	return coll_choose(COLL_scatterv, k, a, 0);
+}
+
+static int check(const char *func, struct mpii_comm *c, struct coll_args *a,
+		 MPI_Datatype sendtype, MPI_Datatype recvtype)
+{
+	bool root = is_root(c, a->root);
+	int err = MPI_SUCCESS;
+
+	if (root)
+		err = coll_check_side(func, c, "sendtype", sendtype, "sendbuf",
+				      c->remote_size, &a->s);
+	if (err || a->root == MPI_ROOT || a->root == MPI_PROC_NULL ||
+	    (root && a->r.buf == MPI_IN_PLACE))
 		return err;
-	if (equal && a->root != MPI_PROC_NULL && use_tree(a))
-		err = mpii_scatter_binomial(&k, &a->s, a->out, a->count, a->t,
-					    a->root);
-	else
-		err = mpii_scatter_linear(&k, &a->s, a->out, a->count, a->t,
-					  a->root);
-	return coll_end(a->func, a->c, err);
+	err = coll_check_side(func, c, "recvtype", recvtype, "recvbuf", 1,
+			      &a->r);
+	if (err || !root)
+		return err;
+	return coll_check_alias(func, c, coll_block(&a->s, c->rank), a->r.buf,
+				a->r.count);
 }
 
-static int start(struct scatter *a, MPI_Comm comm)
+/* Also when the arguments are wrong the others go on. */
+static int call(const struct coll_how *how, struct mpii_comm *c, coll_fn *fn,
+		struct coll_args *a, MPI_Datatype sendtype,
+		MPI_Datatype recvtype)
 {
-	int err = coll_check_comm(a->func, comm, &a->c);
+	int err = check(how->func, c, a, sendtype, recvtype);
 
-	return err ? err : coll_check_root(a->func, a->c, a->root);
+	if (!err)
+		return coll_call(how, c, fn, a);
+	coll_skip(how, c);
+	return err;
 }
 
-static int scatter_equal(const char *func, const void *sendbuf,
-			 MPI_Count sendcount, MPI_Datatype sendtype,
-			 void *recvbuf, MPI_Count recvcount,
-			 MPI_Datatype recvtype, int root, MPI_Comm comm)
+static int scatter(const struct coll_how *how, const void *sendbuf,
+		   MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+		   MPI_Count recvcount, MPI_Datatype recvtype, int root,
+		   MPI_Comm comm)
 {
-	struct scatter a = { .func = func, .in = sendbuf, .in_type = sendtype,
-			     .out = recvbuf, .count = recvcount,
-			     .type = recvtype, .root = root,
-			     .s = { .count = sendcount } };
-	int err = start(&a, comm);
+	struct coll_args a = { .s = { .buf = (char *)sendbuf,
+				      .count = sendcount },
+			       .r = { .buf = recvbuf, .count = recvcount },
+			       .root = root };
+	struct mpii_comm *c;
+	int err;
 
-	return err ? err : scatter(&a, true);
+	if ((err = coll_check_comm(how->func, comm, &c)) ||
+	    (err = coll_check_root(how->func, c, root)))
+		return err;
+	return call(how, c, coll_scatter, &a, sendtype, recvtype);
 }
 
-int PMPI_Scatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
-		 void *recvbuf, int recvcount, MPI_Datatype recvtype, int root,
-		 MPI_Comm comm)
+static int scatterv(const struct coll_how *how, const void *sendbuf,
+		    struct coll_lists l, MPI_Datatype sendtype, void *recvbuf,
+		    MPI_Count recvcount, MPI_Datatype recvtype, int root,
+		    MPI_Comm comm)
 {
-	return scatter_equal("MPI_Scatter", sendbuf, sendcount, sendtype,
-			     recvbuf, recvcount, recvtype, root, comm);
-}
-MPII_ALIAS(Scatter);
-
-int PMPI_Scatter_c(const void *sendbuf, MPI_Count sendcount,
-		   MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
-		   MPI_Datatype recvtype, int root, MPI_Comm comm)
-{
-	return scatter_equal("MPI_Scatter_c", sendbuf, sendcount, sendtype,
-			     recvbuf, recvcount, recvtype, root, comm);
-}
-MPII_ALIAS(Scatter_c);
-
-int PMPI_Scatterv(const void *sendbuf, const int sendcounts[],
-		  const int displs[], MPI_Datatype sendtype, void *recvbuf,
-		  int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
-{
-	struct scatter a = { .func = "MPI_Scatterv", .in = sendbuf,
-			     .in_type = sendtype, .out = recvbuf,
-			     .count = recvcount, .type = recvtype,
-			     .root = root };
+	struct coll_args a = { .s = { .buf = (char *)sendbuf },
+			       .r = { .buf = recvbuf, .count = recvcount },
+			       .root = root };
 	struct coll_arrays w;
-	int err = start(&a, comm);
+	struct mpii_comm *c;
+	int err;
 
+	if ((err = coll_check_comm(how->func, comm, &c)) ||
+	    (err = coll_check_root(how->func, c, root)))
+		return err;
+	if (!is_root(c, root))
+		return call(how, c, coll_scatterv, &a, sendtype, recvtype);
+	err = coll_check_lists(how->func, c, &l, "sendcounts", "displs");
 	if (err)
 		return err;
-	if (!is_root(&a))
-		return scatter(&a, false);
-	if (!sendcounts || !displs)
-		return mpii_bad_null(a.c, a.func,
-				     sendcounts ? "displs" : "sendcounts");
-	err = coll_arrays_init(&w, a.c->remote_size);
+	err = coll_arrays_take(&w, &l, c->remote_size, &a.s);
 	if (err)
-		return coll_end(a.func, a.c, err);
-	coll_arrays_widen(&w, a.c->remote_size, sendcounts, displs);
-	a.s.counts = w.counts;
-	a.s.displs = w.displs;
-	err = scatter(&a, false);
+		return coll_end(how->func, c, err);
+	err = call(how, c, coll_scatterv, &a, sendtype, recvtype);
 	coll_arrays_free(&w);
 	return err;
 }
-MPII_ALIAS(Scatterv);
 
-int PMPI_Scatterv_c(const void *sendbuf, const MPI_Count sendcounts[],
-		    const MPI_Aint displs[], MPI_Datatype sendtype,
-		    void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+#define PARAMS(count_t)                                             \
+	COLL_PARAMS(const void *sendbuf, count_t sendcount,         \
+		    MPI_Datatype sendtype, void *recvbuf,           \
+		    count_t recvcount, MPI_Datatype recvtype,       \
 		    int root, MPI_Comm comm)
-{
-	struct scatter a = { .func = "MPI_Scatterv_c", .in = sendbuf,
-			     .in_type = sendtype, .out = recvbuf,
-			     .count = recvcount, .type = recvtype,
-			     .root = root,
-			     .s = { .counts = sendcounts, .displs = displs } };
-	int err = start(&a, comm);
+#define PARAMS_V(count_t, displ_t)                                  \
+	COLL_PARAMS(const void *sendbuf, const count_t sendcounts[], \
+		    const displ_t displs[], MPI_Datatype sendtype,  \
+		    void *recvbuf, count_t recvcount,               \
+		    MPI_Datatype recvtype, int root, MPI_Comm comm)
 
-	if (err)
-		return err;
-	if (is_root(&a) && (!sendcounts || !displs))
-		return mpii_bad_null(a.c, a.func,
-				     sendcounts ? "displs" : "sendcounts");
-	return scatter(&a, false);
-}
-MPII_ALIAS(Scatterv_c);
+COLL_FORMS(Scatter, Iscatter, Scatter_init, PARAMS(int), scatter, sendbuf,
+	   sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+COLL_FORMS(Scatter_c, Iscatter_c, Scatter_init_c, PARAMS(MPI_Count), scatter,
+	   sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
+	   comm);
+COLL_FORMS(Scatterv, Iscatterv, Scatterv_init, PARAMS_V(int, int), scatterv,
+	   sendbuf, COLL_LISTS(sendcounts, displs), sendtype, recvbuf,
+	   recvcount, recvtype, root, comm);
+COLL_FORMS(Scatterv_c, Iscatterv_c, Scatterv_init_c,
+	   PARAMS_V(MPI_Count, MPI_Aint), scatterv, sendbuf,
+	   COLL_LISTS_C(sendcounts, displs), sendtype, recvbuf, recvcount,
+	   recvtype, root, comm);

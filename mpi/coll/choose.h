@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/* The choice of an algorithm, from table.def and what O2G_COLL says. */
+#ifndef COLL_CHOOSE_H
+#define COLL_CHOOSE_H
+
+#include "coll/algorithms.h"
+
+enum coll_id {
+	COLL_barrier, COLL_bcast, COLL_gather, COLL_gatherv, COLL_scatter,
+	COLL_scatterv, COLL_allgather, COLL_allgatherv, COLL_alltoall,
+	COLL_alltoallv, COLL_alltoallw, COLL_reduce, COLL_allreduce,
+	COLL_reduce_scatter, COLL_reduce_scatter_block, COLL_scan, COLL_exscan,
+	COLL_IDS,
+};
+
+/* Run the algorithm for so many bytes; see table.def for which those are. */
+int coll_choose(enum coll_id id, const struct coll *k,
+		const struct coll_args *a, MPI_Count bytes);
+
+/* Every algorithm of the table as a coll_fn: made by COLL_ADAPT in the file of
+ * its collective. */
+#define COLL_ROW(collective, algorithm, when, ranks, bytes) \
+	coll_fn coll_##collective##_##algorithm;
+#include "coll/table.def"
+#undef COLL_ROW
+
+/* coll_<name>(k, a) is function(k, arguments...) */
+#define COLL_ADAPT(name, function, ...)                                   \
+	int coll_##name(const struct coll *k, const struct coll_args *a) \
+	{                                                                 \
+		return function(k, ##__VA_ARGS__);                        \
+	}
+
+#endif
