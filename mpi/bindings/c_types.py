@@ -34,6 +34,7 @@ POLY = {  # int form, large form
     'POLYDISPLACEMENT_AINT_COUNT': ('MPI_Aint', 'MPI_Count'),
     'POLYDISPLACEMENT_COUNT': ('int', 'MPI_Count'),
     'POLYDISPOFFSET': ('MPI_Aint', 'MPI_Count'),
+    'POLYDTYPE_PACK_SIZE': ('MPI_Aint', 'MPI_Count'),
     'POLYDTYPE_STRIDE_BYTES': ('MPI_Aint', 'MPI_Count'),
     'POLYLOCATION': ('MPI_Aint', 'MPI_Count'),
     'POLYRMA_DISPLACEMENT': ('int', 'MPI_Aint'),
