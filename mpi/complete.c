@@ -558,6 +558,13 @@ MPII_ALIAS(Request_get_status_some);
 
 /* --- giving up --- */
 
+/* Not to be cancelled, nor freed while it is under way. */
+static bool stays(const struct mpii_req *r)
+{
+	return r->kind == MPII_REQ_COLL || r->kind == MPII_REQ_PSEND ||
+	       r->kind == MPII_REQ_PRECV;
+}
+
 int PMPI_Request_free(MPI_Request *request)
 {
 	static const char func[] = "MPI_Request_free";
@@ -571,10 +578,10 @@ int PMPI_Request_free(MPI_Request *request)
 			       mpii_error(NULL, MPI_ERR_REQUEST, func,
 					  "request is MPI_REQUEST_NULL") :
 			       bad_request(*request, func, -1);
-	if (r->kind == MPII_REQ_COLL && r->active && !mpii_req_done(r))
+	if (stays(r) && r->active && !mpii_req_done(r))
 		return mpii_error(r->comm, MPI_ERR_REQUEST, func,
-				  "a nonblocking collective that is under way "
-				  "cannot be freed: wait for it");
+				  "a collective or partitioned operation that "
+				  "is under way cannot be freed: wait for it");
 	*request = MPI_REQUEST_NULL;
 	if (r->active)
 		mpii_req_detach(r);
@@ -597,9 +604,10 @@ int PMPI_Cancel(MPI_Request *request)
 	if (!r->active)
 		return mpii_error(r->comm, MPI_ERR_REQUEST, func,
 				  "the persistent request is not active");
-	if (r->kind == MPII_REQ_COLL)
+	if (stays(r))
 		return mpii_error(r->comm, MPI_ERR_REQUEST, func,
-				  "a collective cannot be cancelled");
+				  "a collective or partitioned operation "
+				  "cannot be cancelled");
 	if (r->kind == MPII_REQ_GREQ)
 		return mpii_greq_cancel(r);
 	/* Too late is no error: the message completes as usual then. */

@@ -112,18 +112,19 @@ struct mpii_attr;
 struct mpii_topo;
 
 /*
- * A communicator owns four contexts in a row: messages of the program,
- * collectives, the creation of communicators by a group, and that by all.
+ * A communicator owns eight contexts in a row: messages of the program,
+ * collectives, the creation of communicators by a group, and that by all,
+ * announcements of partitioned messages and their data. Two are left.
  */
 enum mpii_context { MPII_CTX_PT2PT, MPII_CTX_COLL, MPII_CTX_GROUP, MPII_CTX_ALL,
-		    MPII_CTX_COUNT };
+		    MPII_CTX_PART, MPII_CTX_PART_DATA, MPII_CTX_COUNT = 8 };
 
 struct mpii_buffer;
 
 struct mpii_comm {
 	struct mpii_obj obj;
 	MPI_Comm handle;
-	uint32_t context; /* multiple of 4; collectives use context + 1 */
+	uint32_t context; /* the first of its own, a multiple of 8 */
 	/* intercomm: the other side's, which sends carry; else == context.
 	 * Callers of mpii_send give the receiving one, it is turned there. */
 	uint32_t send_context;
@@ -315,7 +316,8 @@ void mpii_op_apply(const struct mpii_op *op, const void *in, void *inout,
 
 enum mpii_req_kind {
 	MPII_REQ_SEND, MPII_REQ_RECV, MPII_REQ_BSEND, MPII_REQ_COLL,
-	MPII_REQ_GREQ, MPII_REQ_NOOP, /* PROC_NULL: complete at once */
+	MPII_REQ_GREQ, MPII_REQ_PSEND, MPII_REQ_PRECV,
+	MPII_REQ_NOOP, /* PROC_NULL: complete at once */
 };
 
 /*
