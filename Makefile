@@ -26,6 +26,8 @@ ifeq ($(origin CC),default)
 CC      := gcc
 endif
 OPT     ?= -O2 -g
+# Programs that test the library: optimizing them takes longer than they run.
+TEST_OPT ?= -O0 -g
 # Seconds for each fuzz target, in `make test` and in `make fuzz`.
 FUZZ_SHORT   ?= 10
 FUZZ_SECONDS ?= 600
@@ -147,8 +149,8 @@ test-build: all $(MPI_TESTS)
 $(MPI_TESTS): $(BUILD)/%: %.c $(wildcard tests/mpi/*.h) \
               $(MPI_H) $(MPICC) $(LIBMPI) $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(MPICC) -std=gnu11 $(OPT) -Wall -Wextra -Wno-unused-parameter $(SANITIZE) \
-	  -Itests/mpi -o $@ $< -pthread -lm
+	$(MPICC) -std=gnu11 $(TEST_OPT) -Wall -Wextra -Wno-unused-parameter \
+	  $(SANITIZE) -Itests/mpi -o $@ $< -pthread -lm
 
 # Set-up comes first and may install what the rules above look for, so the work
 # is done by a second make. As many jobs as there are processors, unless told.
