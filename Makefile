@@ -138,7 +138,7 @@ $(EXAMPLES_MPI): $(BUILD)/examples/%: examples/%.c $(MPICC) $(LIBMPI) \
 	$(MPICC) $(OPT) $(WARN) $(SANITIZE) -o $@ $<
 
 include launch/launch.mk
--include tests/unit/unit.mk tests/fuzz/fuzz.mk bench/bench.mk
+-include tests/unit/unit.mk tests/fuzz/fuzz.mk bench/bench.mk lab/lab.mk
 
 # --- tests ---
 

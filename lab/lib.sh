@@ -74,7 +74,7 @@ guest_modules()
 	done | awk '$1 == "insmod" && !seen[$2]++ { print $2 }'
 }
 
-# The script that the guest runs, in the chroot: see lab/init.
+# The script that the guest's first process becomes: see lab/init.
 write_go()
 {
 	echo "cd $(printf %q "$PWD")"
@@ -97,6 +97,8 @@ write_go()
 		echo '</dev/null >$out 2>&1'
 	fi
 	echo 'echo $? >/run/lab/rc'
+	# No orderly end: nothing of this machine is kept.
+	echo 'sync; echo b >/proc/sysrq-trigger; sleep 10'
 }
 
 # vm_start DIR SHARE [QEMU WORDS...]: run it; its kernel log goes to DIR/klog.

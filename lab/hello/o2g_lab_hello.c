@@ -12,7 +12,7 @@
 
 static char *fault = "";
 module_param(fault, charp, 0444);
-MODULE_PARM_DESC(fault, "warn, bug, leak, sleep: what to do wrong when loaded");
+MODULE_PARM_DESC(fault, "warn, bug, leak, sleep, freed: what to do wrong when loaded");
 
 static DEFINE_SPINLOCK(hello_lock);
 
@@ -32,6 +32,17 @@ static noinline void lose_memory(void)
 	OPTIMIZER_HIDE_VAR(p);
 }
 
+static noinline int look_at_freed_memory(void)
+{
+	char *p = kmalloc(77, GFP_KERNEL);
+
+	if (!p)
+		return 0;
+	kfree(p);
+	OPTIMIZER_HIDE_VAR(p);
+	return READ_ONCE(p[7]);
+}
+
 static int __init hello_init(void)
 {
 	pr_info("here\n");
@@ -43,6 +54,8 @@ static int __init hello_init(void)
 		lose_memory();
 	else if (!strcmp(fault, "sleep"))
 		sleep_with_a_lock_held();
+	else if (!strcmp(fault, "freed"))
+		pr_info("found %d\n", look_at_freed_memory());
 	return 0;
 }
 

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
+#
+# make vm-test         the driver and the kernel engine in virtual machines:
+#                      docs/lab.md; T=pattern runs some, LAB_KERNEL=6.12 or sid
+# make vm-debug-test   the same on a kernel built with KASAN, lockdep and others
+# make driver-check    sparse and checkpatch
+# make lab-build       only build what a guest needs
+
+LAB_KERNEL ?= 6.1
+LAB_OUT := $(BUILD)/lab/$(notdir $(LAB_KERNEL))
+
+.PHONY: vm-test vm-debug-test driver-check lab-build lab-modules
+
+lab-build: test-build lab-modules
+
+# Modules are built where their sources are linked to: see driver/driver.mk.
+lab-modules:
+	@mkdir -p '$(LAB_OUT)/hello'
+	@ln -sf $(addprefix $(CURDIR)/,$(wildcard lab/hello/*)) '$(LAB_OUT)/hello/'
+	@kdir=$$(lab/kernel headers '$(LAB_KERNEL)') || exit; \
+	  $(MAKE) -s -C "$$kdir" M='$(abspath $(LAB_OUT))/hello' modules && \
+	  if [ -f driver/driver.mk ]; then \
+	    $(MAKE) -s driver KDIR="$$kdir" DRIVER_OUT='$(LAB_OUT)/driver'; \
+	  fi
+
+vm-test:
+	@scripts/setup lab
+	@$(again) -s lab-build LAB_KERNEL='$(LAB_KERNEL)'
+	@BUILD=$(BUILD) lab/test --kernel '$(LAB_KERNEL)' $(T)
+
+vm-debug-test:
+	@scripts/setup debug-kernel
+	@lab/debug-kernel
+	@$(MAKE) --no-print-directory vm-test LAB_KERNEL=debug
+
+driver-check:
+	@scripts/setup lab
+	@BUILD=$(BUILD) lab/driver-check '$(LAB_KERNEL)'
