@@ -49,13 +49,23 @@ int mpii_keyval_create(enum mpii_attr_kind kind, mpii_attr_copy_fn *copy,
 	return k->number;
 }
 
+/* Also one that was freed but is still in use: the standard wants a program to
+ * be able to delete the attributes that are left. */
 static struct keyval *find(enum mpii_attr_kind kind, int number)
 {
 	struct keyval *k = keyvals;
 
-	while (k && (k->number != number || k->kind != kind || k->freed))
+	while (k && (k->number != number || k->kind != kind))
 		k = k->next;
 	return k;
+}
+
+/* One that new attributes may use. */
+static struct keyval *find_usable(enum mpii_attr_kind kind, int number)
+{
+	struct keyval *k = find(kind, number);
+
+	return k && !k->freed ? k : NULL;
 }
 
 /* With the lock. */
@@ -90,7 +100,7 @@ int mpii_keyval_free(enum mpii_attr_kind kind, int keyval)
 
 	pthread_mutex_lock(&lock);
 	k = find(kind, keyval);
-	if (k) {
+	if (k && !k->freed) {
 		k->freed = true;
 		drop(k);
 	}
@@ -136,7 +146,7 @@ int mpii_attr_set(enum mpii_attr_kind kind, void *handle,
 	if (!new)
 		return mpii_fail(MPI_ERR_NO_MEM, "out of memory");
 	pthread_mutex_lock(&lock);
-	k = find(kind, keyval);
+	k = find_usable(kind, keyval);
 	a = k ? *place(list, k) : NULL;
 	if (k && !a) {
 		k->refs++;

@@ -66,6 +66,11 @@ static void callbacks(void)
 	OK(MPI_Comm_free(&e));
 	EQUAL(deletes, 2);
 	EQUAL(last_deleted, 12);
+	EQUAL(get(d, old), 11);
+	OK(MPI_Comm_free_keyval(&(int){ old })); /* again: no harm */
+	OK(MPI_Comm_delete_attr(d, old));
+	EQUAL(deletes, 3);
+	FAILS(MPI_Comm_delete_attr(d, old), MPI_ERR_KEYVAL);
 	OK(MPI_Comm_delete_attr(d, dup_key));
 	EQUAL(get(d, dup_key), -1);
 	FAILS(MPI_Comm_delete_attr(d, dup_key), MPI_ERR_KEYVAL);
