@@ -361,7 +361,7 @@ MPII_ALIAS(Comm_disconnect);
 int PMPI_Comm_set_info(MPI_Comm comm, MPI_Info info)
 {
 	struct mpii_comm *c = mpii_comm_get(comm);
-	struct mpii_info *copy, *from = NULL;
+	struct mpii_info *from = NULL;
 
 	if (!c)
 		return mpii_bad_comm(comm, "MPI_Comm_set_info");
@@ -372,12 +372,9 @@ int PMPI_Comm_set_info(MPI_Comm comm, MPI_Info info)
 					  "info is no info object or was "
 					  "freed");
 	}
-	copy = mpii_info_copy(from);
-	if (!copy)
-		return mpii_no_mem(c, "MPI_Comm_set_info");
-	mpii_info_destroy(c->info);
-	c->info = copy;
-	return MPI_SUCCESS;
+	return mpii_comm_take_hints(c, from) ?
+		       MPI_SUCCESS :
+		       mpii_no_mem(c, "MPI_Comm_set_info");
 }
 MPII_ALIAS(Comm_set_info);
 

@@ -33,6 +33,7 @@ int mpii_swap(struct mpii_comm *c, int rank, uint32_t context, int tag,
 	      const void *out, int out_len, void **in, int *in_len);
 
 /* comm_info.c. False: out of memory. */
+bool mpii_comm_take_hints(struct mpii_comm *c, const struct mpii_info *from);
 bool mpii_comm_describe(const struct mpii_comm *c, struct mpii_info *info);
 
 /* context.c */

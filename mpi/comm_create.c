@@ -46,11 +46,9 @@ static int dress(struct mpii_comm *n, struct mpii_comm *c, MPI_Info info)
 	mpii_comm_inherit(n, c);
 	mpii_topo_hold(c->topology);
 	n->topology = c->topology;
-	if (info != MPI_INFO_NULL) {
-		n->info = mpii_info_copy(mpii_info_get(info));
-		if (!n->info)
-			return mpii_fail(MPI_ERR_NO_MEM, "out of memory");
-	}
+	if (info != MPI_INFO_NULL &&
+	    !mpii_comm_take_hints(n, mpii_info_get(info)))
+		return mpii_fail(MPI_ERR_NO_MEM, "out of memory");
 	return mpii_attr_copy_all(MPII_ATTR_COMM, c->handle, c->attrs,
 				  &n->attrs);
 }

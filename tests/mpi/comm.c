@@ -38,12 +38,17 @@ static void dup(void)
 	EQUAL(compare(WORLD, WORLD), MPI_IDENT);
 	OK(MPI_Info_create(&info));
 	OK(MPI_Info_set(info, "mpi_assert_no_any_tag", "false"));
+	OK(MPI_Info_set(info, "no_such_hint", "5"));
 	OK(MPI_Comm_dup_with_info(d, info, &e));
+	OK(MPI_Info_delete(info, "mpi_assert_no_any_tag"));
+	OK(MPI_Comm_set_info(e, info)); /* adds to the hints, here nothing */
 	OK(MPI_Info_free(&info));
 	OK(MPI_Comm_get_info(e, &got));
 	OK(MPI_Info_get_string(got, "mpi_assert_no_any_tag", &len, value,
 			       &flag));
 	CHECK(flag && !strcmp(value, "false"));
+	OK(MPI_Info_get_string(got, "no_such_hint", &len, value, &flag));
+	CHECK(!flag);
 	OK(MPI_Info_free(&got));
 	works(e);
 	OK(MPI_Comm_free(&e));
