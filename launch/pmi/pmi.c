@@ -25,6 +25,7 @@ static const struct pmi_client *const clients[] = {&pmi2_client, &pmi1_client,
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 /* Set by pmi_init, cleared by pmi_finalize; pmi_abort reads it unlocked. */
 static const struct pmi_client *_Atomic client;
+static int job_size;
 
 static const struct pmi_client *client_named(const char *name)
 {
@@ -78,11 +79,13 @@ static int init_locked(struct pmi_job *job)
 	if (err)
 		return err;
 	err = check_place(job);
-	if (err)
+	if (err) {
 		c->finalize();
-	else
-		client = c;
-	return err;
+		return err;
+	}
+	job_size = job->size;
+	client = c;
+	return 0;
 }
 
 int pmi_init(struct pmi_job *job)
@@ -142,6 +145,16 @@ int pmi_get(int owner, const char *key, char *value, size_t size)
 		return err;
 	pthread_mutex_lock(&lock);
 	err = client ? client->get(owner, key, value, size) : -EPIPE;
+	pthread_mutex_unlock(&lock);
+	return err;
+}
+
+int pmi_nodes(int *node)
+{
+	int err;
+
+	pthread_mutex_lock(&lock);
+	err = client ? client->nodes(node, job_size) : -EPIPE;
 	pthread_mutex_unlock(&lock);
 	return err;
 }

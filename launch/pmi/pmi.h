@@ -42,6 +42,10 @@ int pmi_barrier(void);
 /* What rank @owner has put. -ENOENT: it has not. -ENOSPC: @size is too small. */
 int pmi_get(int owner, const char *key, char *value, size_t size);
 
+/* The node of each rank of the job: numbers that say who shares one. -ENOENT:
+ * the launcher does not tell. */
+int pmi_nodes(int *node);
+
 /* Says goodbye: from here on, leaving is no failure of the job. */
 int pmi_finalize(void);
 

@@ -12,11 +12,11 @@
 
 /* What a launcher that says nothing about its limits is sure to take. */
 #define VALUE_MAX_DEFAULT 256
-#define MAPPING "PMI_process_mapping"
 
 static struct pmi_conn conn = {.fd = -1};
 static int value_max; /* with the closing NUL */
 static char kvsname[PMI_KVSNAME_MAX];
+static char map[PMI_MAP_MAX]; /* empty: the launcher has none */
 
 /* Sends a line and waits for the one that answers it, "cmd=@answer ...". */
 static int ask(const char *question, const char *answer, char **line)
@@ -134,7 +134,7 @@ static int get_part(const char *key, char *value, size_t size)
 
 static int ask_about_job(struct pmi_job *job)
 {
-	char map[PMI_VALUE_MAX], *line;
+	char *line;
 	int err;
 
 	err = ask("cmd=get_my_kvsname\n", "my_kvsname", &line);
@@ -152,12 +152,10 @@ static int ask_about_job(struct pmi_job *job)
 	if (err)
 		return err;
 	pmi_field_int(line, "size", &job->universe_size);
-	job->local_size = pmi_local_size(NULL, job->rank, job->size);
-	if (job->local_size)
-		return 0;
-	err = get_part(MAPPING, map, sizeof(map));
-	if (!err)
-		job->local_size = pmi_local_size(map, job->rank, job->size);
+	err = get_part(PMI_MAP_KEY, map, sizeof(map));
+	if (err)
+		map[0] = '\0';
+	job->local_size = pmi_local_size(map, job->rank, job->size);
 	return err == -ENOENT || err == -ENOSPC ? 0 : err;
 }
 
@@ -216,6 +214,11 @@ static int pmi1_get(int owner, const char *key, char *value, size_t size)
 	return pmi_parts_get(&wire, key, value, size);
 }
 
+static int pmi1_nodes(int *node, int size)
+{
+	return pmi_map_nodes(map, node, size);
+}
+
 static int pmi1_finalize(void)
 {
 	char *line;
@@ -247,6 +250,7 @@ const struct pmi_client pmi1_client = {
 	.put = pmi1_put,
 	.barrier = pmi1_barrier,
 	.get = pmi1_get,
+	.nodes = pmi1_nodes,
 	.finalize = pmi1_finalize,
 	.abort = pmi1_abort,
 };

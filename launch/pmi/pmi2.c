@@ -17,6 +17,7 @@
 
 static struct pmi_conn conn = {.fd = -1};
 static char jobid[PMI_KVSNAME_MAX];
+static char map[PMI_MAP_MAX]; /* empty: the launcher has none */
 
 static int send_message(const char *text)
 {
@@ -118,12 +119,11 @@ static int ask_about_job(struct pmi_job *job)
 		job->universe_size = atoi(text);
 	else if (err != -ENOENT)
 		return err;
-	err = job_attribute("PMI_process_mapping", text, sizeof(text));
-	if (err && err != -ENOENT)
-		return err;
-	job->local_size =
-		pmi_local_size(err ? NULL : text, job->rank, job->size);
-	return 0;
+	err = job_attribute(PMI_MAP_KEY, map, sizeof(map));
+	if (err)
+		map[0] = '\0';
+	job->local_size = pmi_local_size(map, job->rank, job->size);
+	return err == -ENOENT ? 0 : err;
 }
 
 /* PMI-1 launchers do not name the job. */
@@ -201,6 +201,11 @@ static int pmi2_get(int owner, const char *key, char *value, size_t size)
 	return pmi_parts_get(&wire, key, value, size);
 }
 
+static int pmi2_nodes(int *node, int size)
+{
+	return pmi_map_nodes(map, node, size);
+}
+
 static int pmi2_finalize(void)
 {
 	char *answer;
@@ -227,6 +232,7 @@ const struct pmi_client pmi2_client = {
 	.put = pmi2_put,
 	.barrier = pmi2_barrier,
 	.get = pmi2_get,
+	.nodes = pmi2_nodes,
 	.finalize = pmi2_finalize,
 	.abort = pmi2_abort,
 };

@@ -25,6 +25,7 @@ struct pmi_client {
 	int (*put)(const char *key, const char *value);
 	int (*barrier)(void);
 	int (*get)(int owner, const char *key, char *value, size_t size);
+	int (*nodes)(int *node, int size);
 	int (*finalize)(void);
 	void (*abort)(int code);
 };
@@ -102,10 +103,15 @@ int pmi_parts_get(const struct pmi_wire *wire, const char *key, char *value,
 /* -ENOSPC: it does not fit. */
 int pmi_copy_out(const char *from, char *value, size_t size);
 
-/* --- what the launcher says of this host (pmi_local_size.c) --- */
+/* --- who shares a host (pmi_map.c) --- */
 
-/* How many ranks share it: from the variables that launchers set, or from @map,
- * which MPICH's and Slurm's leave in PMI_process_mapping; may be NULL. */
+#define PMI_MAP_KEY "PMI_process_mapping"
+#define PMI_MAP_MAX 16384
+
+/* From the map that launchers leave under that key; NULL: none. Fills @node for
+ * each of @size ranks. -ENOENT: it does not say. */
+int pmi_map_nodes(const char *map, int *node, int size);
+/* How many ranks share our host, from a variable or the map; 0 unknown. */
 int pmi_local_size(const char *map, int rank, int size);
 
 /* --- launchers that are not ours to understand (pmi_detect.c) --- */

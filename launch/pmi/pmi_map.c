@@ -1,94 +1,71 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 /*
- * How many ranks share this host. Launchers say so in a variable or in a map,
+ * Which ranks share a host. MPICH's, Slurm's and our launcher say so in a map,
  * "(vector,(FIRST,NODES,PER),...)": from node FIRST on, NODES nodes with PER
- * ranks each. A node may come again in a later block.
+ * ranks each; with more ranks than that, the map starts again.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "pmi_int.h"
 
-struct block {
+/* One block: places ranks from @rank on, returns the next one; -1: no block. */
+static int place(const char *block, int *node, int rank, int size)
+{
 	int first, nodes, per;
-};
 
-/* The next block of a map; NULL after the last. */
-static const char *next_block(const char *map, struct block *b)
-{
-	int n = 0;
-
-	map = strchr(map, '(');
-	if (!map)
-		return NULL;
-	if (sscanf(map, "(%d,%d,%d)%n", &b->first, &b->nodes, &b->per, &n) !=
-		    3 ||
-	    !n || b->nodes < 1 || b->per < 1)
-		return NULL;
-	return map + n;
+	if (sscanf(block, "(%d,%d,%d)", &first, &nodes, &per) != 3 ||
+	    nodes < 1 || per < 1)
+		return -1;
+	for (int n = 0; n < nodes; n++)
+		for (int i = 0; i < per && rank < size; i++)
+			node[rank++] = first + n;
+	return rank;
 }
 
-static const char *skip_vector(const char *map)
+int pmi_map_nodes(const char *map, int *node, int size)
 {
-	return strncmp(map, "(vector,", 8) ? "" : map + 8;
-}
+	static const char head[] = "(vector,";
+	const char *block;
+	int rank = 0;
 
-static int node_of(const char *map, int rank)
-{
-	struct block b;
-
-	map = skip_vector(map);
-	while ((map = next_block(map, &b))) {
-		long ranks = (long)b.nodes * b.per;
-
-		if (rank < ranks)
-			return b.first + rank / b.per;
-		rank -= (int)ranks;
-	}
-	return -1;
-}
-
-static int count_on_node(const char *map, int node, int size)
-{
-	int left = size, count = 0;
-	struct block b;
-
-	map = skip_vector(map);
-	while (left > 0 && (map = next_block(map, &b))) {
-		for (int n = 0; n < b.nodes && left > 0; n++) {
-			int here = b.per < left ? b.per : left;
-
-			if (b.first + n == node)
-				count += here;
-			left -= here;
+	if (!map || strncmp(map, head, sizeof(head) - 1))
+		return -ENOENT;
+	map += sizeof(head) - 1;
+	while (rank < size) {
+		block = strchr(map, '(');
+		if (!block)
+			return -ENOENT;
+		for (; block && rank < size; block = strchr(block + 1, '(')) {
+			rank = place(block, node, rank, size);
+			if (rank < 0)
+				return -ENOENT;
 		}
-	}
-	return count;
-}
-
-static int from_environment(void)
-{
-	static const char *const names[] = {"MPI_LOCALNRANKS",
-					    "PMI_LOCAL_SIZE"};
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-		const char *text = getenv(names[i]);
-
-		if (text && atoi(text) > 0)
-			return atoi(text);
 	}
 	return 0;
 }
 
+static int count_in_map(const char *map, int rank, int size)
+{
+	int *node = malloc(size * sizeof(*node)), count = 0;
+
+	if (node && !pmi_map_nodes(map, node, size))
+		for (int i = 0; i < size; i++)
+			count += node[i] == node[rank];
+	free(node);
+	return count;
+}
+
 int pmi_local_size(const char *map, int rank, int size)
 {
-	int n;
+	const char *text = getenv("MPI_LOCALNRANKS");
+	int n = text ? atoi(text) : 0;
 
 	if (size == 1)
 		return 1;
-	n = from_environment();
-	if (!n && map)
-		n = count_on_node(map, node_of(map, rank), size);
+	if (n <= 0 && rank >= 0 && rank < size)
+		n = count_in_map(map, rank, size);
 	return n > size ? size : n;
 }

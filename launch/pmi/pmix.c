@@ -91,30 +91,22 @@ static struct pmix_abi_info yes(const char *key)
 	return info;
 }
 
-/* Something of the job as a whole. */
-static int job_number(const char *key, int *number)
+/* Of one rank, or of the job as a whole. */
+static int number_of(int rank, const char *key, int *number)
 {
-	struct pmix_abi_proc all = self;
+	struct pmix_abi_proc proc = self;
 	struct pmix_abi_value *v = NULL;
+	int err = -ENOENT;
 
-	all.rank = (uint32_t)PMIX_ABI_ALL_RANKS;
-	if (lib.Get(&all, key, NULL, 0, &v) != PMIX_ABI_OK || !v)
+	proc.rank = (uint32_t)rank;
+	if (lib.Get(&proc, key, NULL, 0, &v) != PMIX_ABI_OK || !v)
 		return -ENOENT;
-	if (v->type == PMIX_ABI_UINT32)
+	if (v->type == PMIX_ABI_UINT32) {
 		*number = (int)v->data.uint32;
+		err = 0;
+	}
 	free(v);
-	return 0;
-}
-
-static void own_number(const char *key, int *number)
-{
-	struct pmix_abi_value *v = NULL;
-
-	if (lib.Get(&self, key, NULL, 0, &v) != PMIX_ABI_OK || !v)
-		return;
-	if (v->type == PMIX_ABI_UINT32)
-		*number = (int)v->data.uint32;
-	free(v);
+	return err;
 }
 
 /* Its variables alone, inherited from somewhere, are no launcher. */
@@ -144,13 +136,14 @@ static int pmix_init(struct pmi_job *job)
 	if (status != PMIX_ABI_OK)
 		return failed("PMIx_Init", status);
 	job->rank = (int)self.rank;
-	if (job_number("pmix.job.size", &job->size)) {
+	if (number_of(PMIX_ABI_ALL_RANKS, "pmix.job.size", &job->size)) {
+		o2g_error("the PMIx launcher does not say how many ranks there are");
 		lib.Finalize(NULL, 0);
-		return failed("the size of the job", status);
+		return -EPROTO;
 	}
-	job_number("pmix.local.size", &job->local_size);
-	job_number("pmix.univ.size", &job->universe_size);
-	own_number("pmix.appnum", &job->appnum);
+	number_of(PMIX_ABI_ALL_RANKS, "pmix.local.size", &job->local_size);
+	number_of(PMIX_ABI_ALL_RANKS, "pmix.univ.size", &job->universe_size);
+	number_of(job->rank, "pmix.appnum", &job->appnum);
 	snprintf(job->kvsname, sizeof(job->kvsname), "%.*s",
 		 PMI_KVSNAME_MAX - 1, self.nspace);
 	return 0;
@@ -200,6 +193,15 @@ static int pmix_get(int owner, const char *key, char *value, size_t size)
 	return err;
 }
 
+static int pmix_nodes(int *node, int size)
+{
+	int err = 0;
+
+	for (int rank = 0; rank < size && !err; rank++)
+		err = number_of(rank, "pmix.nodeid", &node[rank]);
+	return err;
+}
+
 static int pmix_finalize(void)
 {
 	int status = lib.Finalize(NULL, 0);
@@ -219,6 +221,7 @@ const struct pmi_client pmix_client = {
 	.put = pmix_put,
 	.barrier = pmix_barrier,
 	.get = pmix_get,
+	.nodes = pmix_nodes,
 	.finalize = pmix_finalize,
 	.abort = pmix_abort,
 };

@@ -104,7 +104,8 @@ if command -v python3 >/dev/null; then
 	served "cmd=response_to_init rc=0 pmi_version=1 pmi_subversion=1" \
 		"cmd=maxes rc=0 kvsname_max=256 keylen_max=64 vallen_max=1024" \
 		"cmd=my_kvsname rc=0 kvsname=k" "cmd=appnum rc=0 appnum=0" \
-		"cmd=universe_size rc=0 size=-1"
+		"cmd=universe_size rc=0 size=-1" \
+		"cmd=get_result rc=-1 msg=key_not_found"
 	expect_rc 5
 	expect "$TMP/err" 'lost the launcher \(end of file\): it has died'
 else

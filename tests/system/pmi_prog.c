@@ -62,6 +62,7 @@ static void put_value(size_t len)
 static void board(void)
 {
 	static const size_t lens[] = {0, 1, 10, 300, 1022, 1023, 1024, 5000};
+	int *node = malloc(job.size * sizeof(*node)), local = 0;
 	char value[8];
 
 	for (size_t i = 0; i < sizeof(lens) / sizeof(*lens); i++)
@@ -75,6 +76,13 @@ static void board(void)
 		die("a key that is not there", 0);
 	if (pmi_barrier())
 		die("barrier", 0);
+	if (pmi_nodes(node))
+		die("nodes", 0);
+	for (int r = 0; r < job.size; r++)
+		local += node[r] == node[job.rank];
+	if (local != job.local_size)
+		die("ranks of this host", local);
+	free(node);
 	printf("rank %d of %d app %d universe %d board ok\n", job.rank,
 	       job.size, job.appnum, job.universe_size);
 }
