@@ -2,10 +2,12 @@
 #
 # The benchmarks, once for each MPI that is there: ours, MPICH, Open MPI.
 
-BENCH_SHARED := bench/bench_common.c bench/window.c
-BENCH_HEADER := $(wildcard bench/*.h)
-BENCH_NAMES  := $(patsubst bench/%.c,%,\
-                  $(filter-out $(BENCH_SHARED),$(wildcard bench/*.c)))
+# bench/perf is one program for all measurements of messages; `o2g perf` runs
+# it. What needs an MPI that has one-sided communication is in rma.c.
+PERF_SRC    := $(wildcard bench/perf/*.c)
+PERF_HEADER := $(wildcard bench/perf/*.h)
+PERF_OURS   := $(if $(shell grep -w Put mpi/bindings/functions.tsv | grep -w later),\
+                 $(filter-out %/rma.c,$(PERF_SRC)),$(PERF_SRC))
 
 # The NAS kernels: a program is nas/NAME.c, with NAME_*.c and nas.c.
 NAS_NAMES  := is ep cg mg ft
@@ -21,14 +23,13 @@ $(BUILD)/bench/corelink: bench/driver/corelink.c
 	@mkdir -p $(@D)
 	$(CC) $(bench_flags) -o $@ $< -pthread
 
-# $(1): folder, $(2): compiler, $(3): what must be built before
+# $(1): folder, $(2): compiler, $(3): what must be built before, $(4): sources
 define bench_rules
-$(BENCH_NAMES:%=$(BUILD)/bench/$(1)/%): $(BUILD)/bench/$(1)/%: bench/%.c \
-    $(BENCH_SHARED) $(BENCH_HEADER) $(3)
+$(BUILD)/bench/$(1)/perf: $(4) $(PERF_HEADER) $(3)
 	@mkdir -p $$(@D)
-	$(2) $(bench_flags) -o $$@ $$< $(BENCH_SHARED)
+	$(2) $(bench_flags) -o $$@ $(4)
 
-bench-build: $(BENCH_NAMES:%=$(BUILD)/bench/$(1)/%)
+bench-build: $(BUILD)/bench/$(1)/perf
 $(foreach name,$(NAS_NAMES),$(call nas_rule,$(BUILD)/bench/$(1)/nas/,$(name),$(2) $(nas_flags),$(3)))
 bench-build: $(NAS_NAMES:%=$(BUILD)/bench/$(1)/nas/%)
 endef
@@ -46,10 +47,28 @@ $(eval $(foreach name,$(NAS_NAMES),$(call nas_rule,$(BUILD)/tests/mpi/nas_,$(nam
   $(MPICC) $(nas_flags) $(SANITIZE),$(MPICC) $(LIBMPI) $(MPI_H) $(BUILD)/flags)))
 test-build: $(NAS_NAMES:%=$(BUILD)/tests/mpi/nas_%)
 
-$(eval $(call bench_rules,o2g,$(MPICC),$(MPICC) $(LIBMPI) $(MPI_H)))
+$(eval $(call bench_rules,o2g,$(MPICC),$(MPICC) $(LIBMPI) $(MPI_H),$(PERF_OURS)))
 ifneq ($(shell command -v mpicc.mpich),)
-$(eval $(call bench_rules,mpich,mpicc.mpich,))
+$(eval $(call bench_rules,mpich,mpicc.mpich,,$(PERF_SRC)))
 endif
 ifneq ($(shell command -v mpicc.openmpi),)
-$(eval $(call bench_rules,openmpi,mpicc.openmpi,))
+$(eval $(call bench_rules,openmpi,mpicc.openmpi,,$(PERF_SRC)))
 endif
+
+# Installed beside the library, which it finds from where it is.
+PERF := $(BUILD)/libexec/o2g/perf
+all: $(PERF)
+$(PERF): $(PERF_OURS) $(PERF_HEADER) $(LIBMPI) $(MPI_H) $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(LDFLAGS) -I$(BUILD)/include -o $@ $(PERF_OURS) \
+	  -L$(BUILD)/lib -lmpi -Wl,-rpath-link,$(BUILD)/lib \
+	  -Wl,-rpath,'$$ORIGIN/../../lib'
+
+.PHONY: install-perf uninstall-perf
+install-parts: install-perf
+install-perf: all
+	install -D -m 755 $(PERF) '$(DESTDIR)$(PREFIX)/libexec/o2g/perf'
+
+uninstall: uninstall-perf
+uninstall-perf:
+	rm -f '$(DESTDIR)$(PREFIX)/libexec/o2g/perf'

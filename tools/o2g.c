@@ -14,6 +14,8 @@ static const struct cmd {
 } table[] = {
 	{ "info", cmd_info, "[--json]",
 	  "settings, interfaces, channels and the engine, and why" },
+	{ "perf", cmd_perf, "[-n N] COMMAND",
+	  "measure messages: latency, bandwidth, collectives, ..." },
 	{ "version", cmd_version, "", "the version" },
 	{ "help", cmd_help, "", "this" },
 };
@@ -30,7 +32,7 @@ static void usage(FILE *out)
 {
 	fputs("usage: o2g command [arguments]\n\n", out);
 	for (size_t i = 0; i < NCMDS; i++)
-		fprintf(out, "  %-8s %-10s %s\n", table[i].name,
+		fprintf(out, "  %-8s %-15s %s\n", table[i].name,
 			table[i].arguments, table[i].help);
 	fputs("\nSee o2g(1).\n", out);
 }

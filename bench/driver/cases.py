@@ -38,12 +38,12 @@ class Target:
     limit: float
 
 
-PIN = ["--pin", "1"]
+PIN = ["--pin"]
 SHORT = ["--reps", "5", "--rep-ms", "10"]
 
-BEST = ["--best", "1", "--reps", "41", "--rep-ms", "3"]
-BEST_POSSIBLE = ("latency", "rate", "bandwidth", "oversubscribe",
-                 "collectives")
+BEST = ["--best", "--reps", "41", "--rep-ms", "3"]
+BEST_POSSIBLE = ("latency", "rate", "bandwidth", "alltoall", "barrier",
+                 "allreduce", "bcast")
 
 CASES = [
     Case("latency", "latency", "shm",
@@ -62,10 +62,12 @@ CASES = [
     Case("overlap", "overlap", "tcp",
          ["--sizes", "64k,256k,1M,4M,16M", "--rep-ms", "40"],
          ["--reps", "3"], rounds=3),
-    Case("oversubscribe", "oversubscribe", "shm", ["--sizes", "8,1k,64k"],
+    Case("oversubscribe", "alltoall", "shm", ["--sizes", "8,1k,64k"],
          SHORT, ranks=8),
-    Case("collectives", "collectives", "shm", ["--sizes", "8,64k"], SHORT),
-    Case("match_depth", "match_depth", "shm",
+    Case("barrier", "barrier", "shm", [], SHORT),
+    Case("allreduce", "allreduce", "shm", ["--sizes", "8,64k"], SHORT),
+    Case("bcast", "bcast", "shm", ["--sizes", "8,64k"], SHORT),
+    Case("match_depth", "depth", "shm",
          ["--limit-ms", "500", *PIN], ["--limit-ms", "100"], rounds=3),
     Case("idle", "idle", "shm", ["--ms", "10000"], ["--ms", "3000"], rounds=1),
     Case("idle", "idle", "tcp", ["--ms", "10000"], ["--ms", "3000"], rounds=1),

@@ -16,7 +16,7 @@
  * Implementations that search a list would take hours: when the time limit is
  * reached, what is left is received in the queue's order, unmeasured.
  */
-#include "bench_common.h"
+#include "perf.h"
 
 #include <stdlib.h>
 
@@ -40,24 +40,24 @@ struct depth {
 /* Ends the block that began at *start, and begins the next. */
 static void end_block(struct depth *d, double *start, int messages)
 {
-	double now = bench_now();
+	double now = perf_now();
 
 	if (d->n_blocks < MAX_BLOCKS)
 		d->blocks[d->n_blocks++] = (now - *start) / messages;
-	*start = bench_now();
+	*start = perf_now();
 }
 
 static void check_word(uint64_t got, long tag)
 {
-	if (got != bench_hash(tag))
-		bench_fail("wrong data in the message with tag %ld", tag);
+	if (got != perf_hash(tag))
+		perf_fail("wrong data in the message with tag %ld", tag);
 }
 
 /* posted */
 
 static void posted_sender(struct depth *d)
 {
-	double start = bench_now();
+	double start = perf_now();
 	long tag = d->n;
 	int more = 1, messages = 0;
 
@@ -78,13 +78,13 @@ static void posted_sender(struct depth *d)
 
 static void posted_receiver(struct depth *d)
 {
-	double end = bench_now() + d->limit;
+	double end = perf_now() + d->limit;
 	long tag = d->n;
 	int more = 1;
 
 	while (more) {
 		MPI_Wait(&d->req[--tag], MPI_STATUS_IGNORE);
-		more = tag > 0 && (tag % BLOCK || bench_now() < end);
+		more = tag > 0 && (tag % BLOCK || perf_now() < end);
 		MPI_Send(&more, 1, MPI_INT, 0, TAG_ANSWER, MPI_COMM_WORLD);
 	}
 	MPI_Waitall(tag, d->req, MPI_STATUSES_IGNORE);
@@ -95,7 +95,7 @@ static void posted_receiver(struct depth *d)
 static void posted(struct depth *d)
 {
 	for (long i = 0; i < d->n; i++)
-		d->data[i] = d->rank ? 0 : bench_hash(i);
+		d->data[i] = d->rank ? 0 : perf_hash(i);
 	for (long i = 0; d->rank == 1 && i < d->n; i++)
 		MPI_Irecv(&d->data[i], 8, MPI_BYTE, 0, i, MPI_COMM_WORLD,
 			  &d->req[i]);
@@ -136,7 +136,7 @@ static void unexpected_receiver(struct depth *d)
 	/* Messages do not overtake: after the last, all are there. */
 	MPI_Recv(NULL, 0, MPI_BYTE, 0, TAG_LAST, MPI_COMM_WORLD,
 		 MPI_STATUS_IGNORE);
-	start = bench_now();
+	start = perf_now();
 	end = start + d->limit;
 	do {
 		recv_tag(--tag);
@@ -153,7 +153,7 @@ static void unexpected_receiver(struct depth *d)
 static void unexpected(struct depth *d)
 {
 	for (long i = 0; i < d->n; i++)
-		d->data[i] = bench_hash(i);
+		d->data[i] = perf_hash(i);
 	MPI_Barrier(MPI_COMM_WORLD);
 	if (d->rank == 0)
 		unexpected_sender(d);
@@ -175,35 +175,46 @@ static double repeat(struct depth *d, void (*once)(struct depth *))
 	while (reps--)
 		once(d);
 	if (d->n_blocks)
-		median = bench_median(d->blocks, d->n_blocks);
-	return bench_max_over_ranks(median);
+		median = perf_median(d->blocks, d->n_blocks);
+	return perf_max_over_ranks(median);
 }
 
-int main(int argc, char **argv)
+static long limit_ms = 1000;
+
+static const struct perf_option options[] = {
+	{"limit-ms", &limit_ms, "time for one depth, once"},
+	{0},
+};
+
+static void run(struct perf *p)
 {
-	struct bench b;
 	static struct depth d;
-	long limit_ms = 1000;
-	const struct bench_opt opts[] = {
-		{"limit-ms", &limit_ms, "time for one depth, once"},
-		{0},
-	};
 	double t_posted, t_unexpected;
 
-	bench_start(&b, &argc, &argv, "match_depth", 2,
-		    "1,10,100,1000,10000,100000", opts);
-	for (int i = 0; i < b.n_sizes; i++) {
-		d.rank = b.rank;
-		d.n = b.sizes[i];
+	for (int i = 0; i < p->n_sizes; i++) {
+		d.rank = p->rank;
+		d.n = p->sizes[i];
+		if (d.n < 1 || d.n > TAG_ANSWER)
+			perf_fail("depths are between 1 and %d", TAG_ANSWER);
 		d.limit = limit_ms * 1e-3;
-		d.req = bench_alloc((d.n + 1) * sizeof(*d.req));
-		d.data = bench_alloc(d.n * sizeof(*d.data));
+		d.req = perf_alloc((d.n + 1) * sizeof(*d.req));
+		d.data = perf_alloc(d.n * sizeof(*d.data));
 		t_posted = repeat(&d, posted);
 		t_unexpected = repeat(&d, unexpected);
-		bench_row(&b, "size", (double)d.n, "posted us", t_posted * 1e6,
-			  "unexpected us", t_unexpected * 1e6, NULL);
+		perf_cell(p, "size", d.n);
+		perf_cell(p, "posted us", t_posted * 1e6);
+		perf_cell(p, "unexpected us", t_unexpected * 1e6);
+		perf_row_end(p);
 		free(d.req);
 		free(d.data);
 	}
-	return bench_stop(&b);
 }
+
+const struct perf_command perf_depth = {
+	.name = "depth",
+	.help = "a match with so many others in the queue",
+	.run = run,
+	.options = options,
+	.sizes = "1,10,100,1000,10000,100000",
+	.min_ranks = 2,
+};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 /* Half the round trip of one message between ranks 0 and 1. */
-#include "bench_common.h"
+#include "perf.h"
 
 #include <stdlib.h>
 
@@ -31,33 +31,40 @@ static void pingpong(void *arg, long times)
 /* What rank r sends is made of seed r: each side knows what must arrive. */
 static void check_once(struct pingpong *p)
 {
-	bench_fill(p->send, p->size, p->rank);
-	bench_fill(p->recv, p->size, ~0ul);
+	perf_fill(p->send, p->size, p->rank);
+	perf_fill(p->recv, p->size, ~0ul);
 	pingpong(p, 1);
 	if (p->rank < 2)
-		bench_check(p->recv, p->size, !p->rank);
+		perf_check(p->recv, p->size, !p->rank);
 }
 
-int main(int argc, char **argv)
+static void run(struct perf *perf)
 {
-	struct bench b;
-
-	bench_start(&b, &argc, &argv, "latency", 2,
-		    "0,8,64,1k,4k,16k,64k,256k,1M", NULL);
-	for (int i = 0; i < b.n_sizes; i++) {
+	for (int i = 0; i < perf->n_sizes; i++) {
 		struct pingpong p = {
-			.rank = b.rank,
-			.size = b.sizes[i],
-			.send = bench_alloc(b.sizes[i]),
-			.recv = bench_alloc(b.sizes[i]),
+			.rank = perf->rank,
+			.size = perf->sizes[i],
+			.send = perf_alloc(perf->sizes[i]),
+			.recv = perf_alloc(perf->sizes[i]),
 		};
-		double t;
+		struct perf_time t;
 
-		check_once(&p);
-		t = bench_measure(&b, pingpong, &p) / 2;
-		bench_row(&b, "size", (double)p.size, "usec", t * 1e6, NULL);
+		if (perf->check)
+			check_once(&p);
+		t = perf_measure(perf, pingpong, &p);
+		perf_cell(perf, "size", p.size);
+		perf_cell(perf, "usec", t.usual / 2 * 1e6);
+		perf_cells_percentiles(perf, &t, 0.5);
+		perf_row_end(perf);
 		free(p.send);
 		free(p.recv);
 	}
-	return bench_stop(&b);
 }
+
+const struct perf_command perf_latency = {
+	.name = "latency",
+	.help = "half the round trip between ranks 0 and 1, us",
+	.run = run,
+	.sizes = "0:1M",
+	.min_ranks = 2,
+};

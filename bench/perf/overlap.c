@@ -15,7 +15,7 @@
  * total, idle% the same while there is no traffic: more than nothing there
  * means a thread that polls.
  */
-#include "bench_common.h"
+#include "perf.h"
 
 #include <stdlib.h>
 
@@ -53,8 +53,8 @@ static struct sample run(struct overlap *o, int comm, long work)
 	int n = 0;
 
 	MPI_Barrier(MPI_COMM_WORLD);
-	cpu = bench_cpu_process() - bench_cpu_thread();
-	s.time = bench_now();
+	cpu = perf_cpu_process() - perf_cpu_thread();
+	s.time = perf_now();
 	if (comm && (o->both || o->rank == 1))
 		MPI_Irecv(o->recv, o->size, MPI_BYTE, !o->rank, 1,
 			  MPI_COMM_WORLD, &req[n++]);
@@ -63,10 +63,10 @@ static struct sample run(struct overlap *o, int comm, long work)
 			  MPI_COMM_WORLD, &req[n++]);
 	sink = compute(work);
 	MPI_Waitall(n, req, MPI_STATUSES_IGNORE);
-	s.time = bench_now() - s.time;
-	cpu = bench_cpu_process() - bench_cpu_thread() - cpu;
-	s.thread = bench_max_over_ranks(cpu / s.time);
-	s.time = bench_max_over_ranks(s.time);
+	s.time = perf_now() - s.time;
+	cpu = perf_cpu_process() - perf_cpu_thread() - cpu;
+	s.thread = perf_max_over_ranks(cpu / s.time);
+	s.time = perf_max_over_ranks(s.time);
 	return s;
 }
 
@@ -84,26 +84,26 @@ static double work_speed(struct overlap *o)
 }
 
 /* Sizes the work by the communication; says how often to repeat. */
-static int prepare(struct bench *b, struct overlap *o, double speed,
+static int prepare(struct perf *p, struct overlap *o, double speed,
 		   double ratio)
 {
-	double t[BENCH_MAX_REPS], median, reps;
+	double t[PERF_MAX_REPS], median, reps;
 
-	for (int i = 0; i < b->reps; i++)
+	for (int i = 0; i < p->reps; i++)
 		t[i] = run(o, 1, 0).time;
-	median = bench_median(t, b->reps);
+	median = perf_median(t, p->reps);
 	o->work = median * ratio * speed + 1;
-	reps = b->reps * b->rep_time / (median * (2 + 2 * ratio));
-	if (reps > BENCH_MAX_REPS)
-		return BENCH_MAX_REPS;
-	return reps > b->reps ? reps : b->reps;
+	reps = p->reps * p->rep_time / (median * (2 + 2 * ratio));
+	if (reps > PERF_MAX_REPS)
+		return PERF_MAX_REPS;
+	return reps > p->reps ? reps : p->reps;
 }
 
-static void measure(struct bench *b, struct overlap *o, int reps)
+static void measure(struct perf *p, struct overlap *o, int reps)
 {
-	double comm[BENCH_MAX_REPS], comp[BENCH_MAX_REPS];
-	double total[BENCH_MAX_REPS], thread[BENCH_MAX_REPS];
-	double idle[BENCH_MAX_REPS], c;
+	double comm[PERF_MAX_REPS], comp[PERF_MAX_REPS];
+	double total[PERF_MAX_REPS], thread[PERF_MAX_REPS];
+	double idle[PERF_MAX_REPS], c;
 	struct sample s;
 
 	for (int i = 0; i < reps; i++) {
@@ -115,44 +115,53 @@ static void measure(struct bench *b, struct overlap *o, int reps)
 		total[i] = s.time;
 		thread[i] = s.thread;
 	}
-	c = bench_median(comm, reps);
-	comp[0] = bench_median(comp, reps);
-	total[0] = bench_median(total, reps);
-	bench_row(b, "size", (double)o->size, "comm us", c * 1e6, "comp us",
-		  comp[0] * 1e6, "total us", total[0] * 1e6, "hidden%",
-		  (c + comp[0] - total[0]) / c * 100, "thread%",
-		  bench_median(thread, reps) * 100, "idle%",
-		  bench_median(idle, reps) * 100, NULL);
+	c = perf_median(comm, reps);
+	comp[0] = perf_median(comp, reps);
+	total[0] = perf_median(total, reps);
+	perf_cell(p, "size", o->size);
+	perf_cell(p, "comm us", c * 1e6);
+	perf_cell(p, "comp us", comp[0] * 1e6);
+	perf_cell(p, "total us", total[0] * 1e6);
+	perf_cell(p, "hidden%", (c + comp[0] - total[0]) / c * 100);
+	perf_cell(p, "thread%", perf_median(thread, reps) * 100);
+	perf_cell(p, "idle%", perf_median(idle, reps) * 100);
+	perf_row_end(p);
 }
 
-int main(int argc, char **argv)
+static long both, percent = 150;
+
+static const struct perf_option options[] = {
+	{"both", &both, "1: each rank sends and receives"},
+	{"work", &percent, "computation, in percent of communication"},
+	{0},
+};
+
+static void run_sizes(struct perf *p)
 {
-	struct bench b;
-	struct overlap o = {0};
-	long both = 0, percent = 150;
-	const struct bench_opt opts[] = {
-		{"both", &both, "1: each rank sends and receives"},
-		{"work", &percent, "computation, in percent of communication"},
-		{0},
-	};
+	struct overlap o = {.rank = p->rank, .both = both};
 	double speed;
 
-	bench_start(&b, &argc, &argv, "overlap", 2, "64k,256k,1M,4M,16M", opts);
-	if (b.ranks != 2)
-		bench_fail("overlap takes 2 ranks");
-	o.rank = b.rank;
-	o.both = both;
+	if (p->ranks != 2)
+		perf_fail("overlap takes 2 ranks");
 	speed = work_speed(&o);
-	for (int i = 0; i < b.n_sizes; i++) {
-		o.size = b.sizes[i];
-		o.send = bench_alloc(o.size);
-		o.recv = bench_alloc(o.size);
-		bench_fill(o.send, o.size, b.rank);
-		measure(&b, &o, prepare(&b, &o, speed, percent * 0.01));
-		if (both || b.rank == 1)
-			bench_check(o.recv, o.size, !b.rank);
+	for (int i = 0; i < p->n_sizes; i++) {
+		o.size = p->sizes[i];
+		o.send = perf_alloc(o.size);
+		o.recv = perf_alloc(o.size);
+		perf_fill(o.send, o.size, p->rank);
+		measure(p, &o, prepare(p, &o, speed, percent * 0.01));
+		if (p->check && (both || p->rank == 1))
+			perf_check(o.recv, o.size, !p->rank);
 		free(o.send);
 		free(o.recv);
 	}
-	return bench_stop(&b);
 }
+
+const struct perf_command perf_overlap = {
+	.name = "overlap",
+	.help = "how much of a message hides behind computing",
+	.run = run_sizes,
+	.options = options,
+	.sizes = "64k,256k,1M,4M,16M",
+	.min_ranks = 2,
+};

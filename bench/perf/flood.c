@@ -10,7 +10,7 @@
  * All sends are under way at once. Message i is words i to i + size / 8 of one
  * array, so a million different messages need 8 MB and not 4 GB.
  */
-#include "bench_common.h"
+#include "perf.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,22 +26,14 @@ struct flood {
 	long last;
 };
 
-/* A line of /proc/self/status that counts kB, in bytes. */
-static double status_bytes(const char *name)
-{
-	FILE *f = fopen("/proc/self/status", "r");
-	char line[256];
-	long kb = -1;
+static struct flood flood = {.messages = 1000000, .sleep_ms = 3000};
 
-	while (f && fgets(line, sizeof(line), f))
-		if (!strncmp(line, name, strlen(name)))
-			kb = atol(line + strlen(name) + 1);
-	if (f)
-		fclose(f);
-	if (kb < 0)
-		bench_fail("no %s in /proc/self/status", name);
-	return kb * 1024.0;
-}
+static const struct perf_option options[] = {
+	{"messages", &flood.messages, "how many"},
+	{"sleep-ms", &flood.sleep_ms, "how long the receiver sleeps"},
+	{"last", &flood.last, "1: the receiver asks for the last one first"},
+	{0},
+};
 
 /* Makes VmHWM start again from what is used now. */
 static void reset_peak(void)
@@ -49,17 +41,17 @@ static void reset_peak(void)
 	FILE *f = fopen("/proc/self/clear_refs", "w");
 
 	if (!f || fputs("5", f) < 0 || fclose(f))
-		bench_fail("cannot write /proc/self/clear_refs");
+		perf_fail("cannot write /proc/self/clear_refs");
 }
 
 static void send_all(struct flood *f)
 {
 	long words = f->messages + f->size / 8;
-	uint64_t *data = bench_alloc(words * sizeof(*data));
-	MPI_Request *req = bench_alloc(f->messages * sizeof(*req));
+	uint64_t *data = perf_alloc(words * sizeof(*data));
+	MPI_Request *req = perf_alloc(f->messages * sizeof(*req));
 
 	for (long i = 0; i < words; i++)
-		data[i] = bench_hash(i);
+		data[i] = perf_hash(i);
 	MPI_Barrier(MPI_COMM_WORLD);
 	for (long i = 0; i < f->messages; i++)
 		MPI_Isend(&data[i], f->size, MPI_BYTE, 1, TAG, MPI_COMM_WORLD,
@@ -78,14 +70,14 @@ static void recv_last(void)
 
 static void recv_all(struct flood *f)
 {
-	uint64_t *buf = bench_alloc(f->size);
+	uint64_t *buf = perf_alloc(f->size);
 
 	for (long i = 0; i < f->messages; i++) {
 		MPI_Recv(buf, f->size, MPI_BYTE, 0, TAG, MPI_COMM_WORLD,
 			 MPI_STATUS_IGNORE);
 		for (int k = 0; k < f->size / 8; k++)
-			if (buf[k] != bench_hash(i + k))
-				bench_fail("message %ld is not what came %ldth",
+			if (buf[k] != perf_hash(i + k))
+				perf_fail("message %ld is not what came %ldth",
 					   i, i);
 	}
 	free(buf);
@@ -97,7 +89,7 @@ static double receive(struct flood *f)
 	double before;
 
 	reset_peak();
-	before = status_bytes("VmHWM");
+	before = perf_memory("VmHWM");
 	MPI_Barrier(MPI_COMM_WORLD);
 	usleep(f->sleep_ms * 1000);
 	if (f->last)
@@ -105,33 +97,33 @@ static double receive(struct flood *f)
 	recv_all(f);
 	if (!f->last)
 		recv_last();
-	return status_bytes("VmHWM") - before;
+	return perf_memory("VmHWM") - before;
 }
 
-int main(int argc, char **argv)
+static void run(struct perf *p)
 {
-	struct bench b;
-	struct flood f = {.messages = 1000000, .sleep_ms = 3000};
-	const struct bench_opt opts[] = {
-		{"messages", &f.messages, "how many"},
-		{"sleep-ms", &f.sleep_ms, "how long the receiver sleeps"},
-		{"last", &f.last, "1: the receiver asks for the last one first"},
-		{0},
-	};
-	double growth = 0, start;
+	double growth = 0, start = perf_now();
 
-	bench_start(&b, &argc, &argv, "flood", 2, "4k", opts);
-	f.size = b.sizes[0] & ~7;
-	start = bench_now();
-	if (b.rank == 0)
-		send_all(&f);
-	else if (b.rank == 1)
-		growth = receive(&f);
+	flood.size = p->sizes[0] & ~7;
+	if (p->rank == 0)
+		send_all(&flood);
+	else if (p->rank == 1)
+		growth = receive(&flood);
 	else
 		MPI_Barrier(MPI_COMM_WORLD);
-	growth = bench_max_over_ranks(growth);
-	bench_row(&b, "size", (double)f.size, "messages", (double)f.messages,
-		  "growth MiB", growth / (1 << 20), "seconds",
-		  bench_now() - start, NULL);
-	return bench_stop(&b);
+	growth = perf_max_over_ranks(growth);
+	perf_cell(p, "size", flood.size);
+	perf_cell(p, "messages", flood.messages);
+	perf_cell(p, "growth MiB", growth / (1 << 20));
+	perf_cell(p, "seconds", perf_now() - start);
+	perf_row_end(p);
 }
+
+const struct perf_command perf_flood = {
+	.name = "flood",
+	.help = "how far a sleeping receiver's memory grows",
+	.run = run,
+	.options = options,
+	.sizes = "4k",
+	.min_ranks = 2,
+};

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
+#define _GNU_SOURCE
+#include "perf.h"
+
+#include <sched.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+extern const struct perf_command perf_latency, perf_bandwidth,
+	perf_bidirectional, perf_rate, perf_overlap, perf_depth, perf_incast,
+	perf_idle, perf_flood, perf_startup;
+
+/* Missing where an MPI has no one-sided communication: see bench.mk. */
+extern const struct perf_command perf_put __attribute__((weak));
+extern const struct perf_command perf_get __attribute__((weak));
+
+static const struct perf_command *const commands[] = {
+	&perf_latency, &perf_bandwidth, &perf_bidirectional, &perf_rate,
+	&perf_overlap, &perf_depth, &perf_incast, &perf_put, &perf_get,
+	&perf_idle, &perf_flood, &perf_startup,
+};
+
+#define N_COMMANDS (sizeof(commands) / sizeof(commands[0]))
+
+void perf_fail(const char *format, ...)
+{
+	va_list ap;
+
+	fprintf(stderr, "perf: ");
+	va_start(ap, format);
+	vfprintf(stderr, format, ap);
+	va_end(ap);
+	fprintf(stderr, "\n");
+	MPI_Abort(MPI_COMM_WORLD, 1);
+	abort();
+}
+
+static const struct perf_command *find(const char *name)
+{
+	const struct perf_command *c;
+
+	for (size_t i = 0; i < N_COMMANDS; i++)
+		if (commands[i] && !strcmp(commands[i]->name, name))
+			return commands[i];
+	for (c = perf_collectives; c->name; c++)
+		if (!strcmp(c->name, name))
+			return c;
+	return NULL;
+}
+
+static void print_usage(void)
+{
+	const struct perf_command *c;
+
+	printf("usage: perf COMMAND [--OPTION [VALUE]]...\n\n");
+	for (size_t i = 0; i < N_COMMANDS; i++)
+		if (commands[i])
+			printf("  %-22s %s\n", commands[i]->name,
+			       commands[i]->help);
+	printf("\nand the time of a collective:\n\n");
+	for (c = perf_collectives; c->name; c++)
+		printf("  %-22s %s\n", c->name, c->help);
+	printf("\nperf COMMAND --help lists the options.\n");
+}
+
+/* The same mistake is found by every rank, but told by one. */
+static void stop(struct perf *p, const struct perf_command *c,
+		 const char *wrong)
+{
+	if (p->rank == 0 && wrong)
+		fprintf(stderr, "perf: there is no command \"%s\"; "
+			"perf --help lists them\n", wrong);
+	else if (p->rank == 0 && c)
+		perf_options_print(c);
+	else if (p->rank == 0)
+		print_usage();
+	MPI_Finalize();
+	exit(wrong ? 2 : 0);
+}
+
+static bool asks_for_help(const char *word)
+{
+	return !strcmp(word, "--help") || !strcmp(word, "-h") ||
+	       !strcmp(word, "help");
+}
+
+static void choose(struct perf *p, int argc, char **argv)
+{
+	if (argc < 2 || asks_for_help(argv[1]))
+		stop(p, NULL, NULL);
+	p->command = find(argv[1]);
+	if (!p->command)
+		stop(p, NULL, argv[1]);
+	for (int i = 2; i < argc; i++)
+		if (asks_for_help(argv[i]))
+			stop(p, p->command, NULL);
+}
+
+/*
+ * Done here and not by the launcher: the launchers cannot know that network
+ * namespaces share the cores. Only the calling thread is pinned, not the
+ * threads that MPI_Init made.
+ */
+static void pin_to_core(int rank)
+{
+	cpu_set_t allowed, one;
+	int nth;
+
+	if (sched_getaffinity(0, sizeof(allowed), &allowed))
+		return;
+	nth = rank % CPU_COUNT(&allowed);
+	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+		if (!CPU_ISSET(cpu, &allowed) || nth--)
+			continue;
+		CPU_ZERO(&one);
+		CPU_SET(cpu, &one);
+		sched_setaffinity(0, sizeof(one), &one);
+		return;
+	}
+}
+
+int main(int argc, char **argv)
+{
+	struct perf p = {.reps = 11, .rep_time = 0.02, .samples = 1000};
+
+	p.init_time = perf_now();
+	MPI_Init(&argc, &argv);
+	p.init_time = perf_now() - p.init_time;
+	MPI_Comm_rank(MPI_COMM_WORLD, &p.rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &p.ranks);
+	choose(&p, argc, argv);
+	perf_options_parse(&p, argc - 2, argv + 2);
+	if (p.ranks < p.command->min_ranks)
+		perf_fail("%s needs %d ranks: mpiexec -n %d ...",
+			  p.command->name, p.command->min_ranks,
+			  p.command->min_ranks);
+	if (p.pin)
+		pin_to_core(p.rank);
+	perf_print_parameters(&p);
+	p.command->run(&p);
+	MPI_Finalize();
+	return 0;
+}

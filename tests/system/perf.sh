@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
+# timeout: 120
+# o2g perf: every command runs with its data checked; columns and JSON agree.
+cd "$(dirname "$0")/../.." && . tests/lib.sh
+make_tmp
+unset PMI_FD PMI_PORT PMIX_RANK
+short="--reps 2 --rep-ms 1 --samples 20"
+
+perf()
+{
+	timeout 30 "$O2G" perf "$@" >"$TMP/out" 2>"$TMP/err" ||
+		{ cat "$TMP/out" "$TMP/err"; fail "o2g perf $*"; }
+}
+
+# The plain form: a line of parameters, titles, a row for each size.
+perf latency --sizes 0,8:32,1k $short
+expect "$TMP/out" '^# latency, 2 ranks, median of 2 x 1 ms, O2G'
+expect "$TMP/out" '^ *size +usec +min +p50 +p90 +p99 +max$'
+[ "$(awk 'NR > 2 { print $1 }' "$TMP/out" | xargs)" = "0 8 16 32 1024" ] ||
+	fail "sizes are not 0 8 16 32 1024"
+awk 'NR > 2 && !($3 <= $4 && $4 <= $5 && $5 <= $6 && $6 <= $7 && $2 > 0) { exit 1 }' \
+	"$TMP/out" || fail "percentiles are not in order"
+
+# The same as JSON.
+perf latency --sizes 0,1M $short --json
+python3 - "$TMP/out" <<'END' || fail "JSON"
+import json, sys
+rows = [json.loads(line) for line in open(sys.argv[1])]
+assert [row["size"] for row in rows] == [0, 1 << 20], rows
+for row in rows:
+    assert row["bench"] == "latency" and row["usec"] > 0
+    assert row["min"] <= row["p50"] <= row["p99"] <= row["max"]
+END
+perf latency --sizes 8 --samples 0 --reps 2 --rep-ms 1
+expect "$TMP/out" '^ *size +usec$'
+
+perf -n 4 bandwidth --sizes 1k,64k --window 8 --pairs 2 --check $short
+expect "$TMP/out" '^ *size +MB/s +Mmsg/s$'
+perf bidirectional --sizes 64k --check $short
+perf -n 3 rate --check $short
+perf overlap --sizes 64k --check $short
+expect "$TMP/out" 'hidden% +thread% +idle%$'
+perf depth --sizes 1,100 --limit-ms 20
+perf -n 4 incast --sizes 8,64k --check $short
+perf -n 3 incast --sizes 8 --any 1 $short
+perf idle --ms 100
+perf flood --messages 2000 --sleep-ms 10
+perf -n 3 startup
+expect "$TMP/out" 'init ms +alltoall ms +MiB'
+for coll in barrier bcast reduce allreduce gather gatherv scatter scatterv \
+	allgather allgatherv alltoall alltoallv reduce_scatter_block scan exscan; do
+	sizes="--sizes 8,4k"
+	[ $coll = barrier ] && sizes=
+	perf -n 3 $coll $sizes --check $short
+	expect "$TMP/out" "^# $coll, 3 ranks"
+done
+# Where there is one-sided communication.
+perf
+if grep -q '^  put ' "$TMP/out"; then
+	perf put --sizes 8,64k --check $short
+	perf get --sizes 8,64k --check $short
+fi
+
+# It also starts the other way round, and a mistake is told.
+timeout 20 "$MPIEXEC" -n 2 "$O2G" perf barrier $short >"$TMP/out" 2>&1 ||
+	fail "mpiexec o2g perf"
+expect "$TMP/out" '^# barrier, 2 ranks'
+timeout 20 "$O2G" perf nonsense >"$TMP/out" 2>&1 && fail "nonsense was accepted"
+expect "$TMP/out" 'there is no command "nonsense"'
+timeout 20 "$O2G" perf -bind core latency >"$TMP/out" 2>&1
+[ $? = 2 ] || fail "-bind was accepted"
+timeout 20 "$O2G" perf latency --sizes 8x >"$TMP/out" 2>&1 && fail "8x was accepted"
+expect "$TMP/out" 'sizes are written like'
+
+# Any mpicc compiles the very same source.
+for cc in mpicc.mpich mpicc.openmpi; do
+	command -v $cc >/dev/null || continue
+	$cc -o "$TMP/perf" bench/perf/*.c 2>"$TMP/err" || { cat "$TMP/err"; fail $cc; }
+done
+exit 0
