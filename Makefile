@@ -51,7 +51,7 @@ CORE_SRC   := $(wildcard core/*.c)
 BASE_SRC   := $(wildcard base/*.c)
 CHAN_SRC   := $(wildcard channel/*.c channel/*/*.c)
 ENGINE_SRC := $(wildcard engine/*.c)
-MPI_SRC    := $(wildcard mpi/*.c mpi/topo/*.c mpi/coll/*.c mpi/coll/*/*.c)
+MPI_SRC    := $(wildcard mpi/*.c mpi/topo/*.c mpi/tools/*.c mpi/coll/*.c mpi/coll/*/*.c)
 PMI_SRC    := $(wildcard launch/pmi/*.c)
 TOOL_SRC   := $(wildcard tools/*.c)
 

@@ -11,10 +11,8 @@
 
 #include "log.h"
 
-enum kind { KIND_STR, KIND_LIST, KIND_INT, KIND_SIZE, KIND_BOOL };
-
 struct setting {
-	enum kind kind;
+	enum o2g_setting_kind kind;
 	const char *name; /* without O2G_ */
 	const char *def;
 	const char *help;
@@ -23,7 +21,7 @@ struct setting {
 
 static const struct setting table[] = {
 #define SETTING(kind, field, name, def, help) \
-	{ KIND_##kind, name, def, help, offsetof(struct o2g_settings, field) },
+	{ O2G_SETTING_##kind, name, def, help, offsetof(struct o2g_settings, field) },
 #include "settings.def"
 #undef SETTING
 };
@@ -95,26 +93,26 @@ static int assign(const struct setting *s, const char *text)
 	void *field = (char *)&values + s->offset;
 
 	switch (s->kind) {
-	case KIND_STR:
-	case KIND_LIST:
+	case O2G_SETTING_STR:
+	case O2G_SETTING_LIST:
 		*(const char **)field = text;
 		return 0;
-	case KIND_INT:
+	case O2G_SETTING_INT:
 		return parse_int(text, field);
-	case KIND_SIZE:
+	case O2G_SETTING_SIZE:
 		return o2g_parse_size(text, field);
-	case KIND_BOOL:
+	case O2G_SETTING_BOOL:
 		return parse_bool(text, field);
 	}
 	return -EINVAL;
 }
 
-static const char *expected(enum kind kind)
+static const char *expected(enum o2g_setting_kind kind)
 {
 	switch (kind) {
-	case KIND_INT: return "a whole number";
-	case KIND_SIZE: return "a size such as 65536, 64k or 4M";
-	case KIND_BOOL: return "0 or 1";
+	case O2G_SETTING_INT: return "a whole number";
+	case O2G_SETTING_SIZE: return "a size such as 65536, 64k or 4M";
+	case O2G_SETTING_BOOL: return "0 or 1";
 	default: return "text";
 	}
 }
@@ -239,6 +237,34 @@ void o2g_settings_each(void (*fn)(const char *, const char *, const char *,
 		fn(name, from_env[i] ? getenv(var) : table[i].def,
 		   from_env[i] ? "environment" : "default", table[i].help, arg);
 	}
+}
+
+bool o2g_setting(size_t index, struct o2g_setting *s)
+{
+	const struct o2g_settings *all = o2g_settings();
+
+	if (index >= NSETTINGS)
+		return false;
+	s->kind = table[index].kind;
+	s->name = table[index].name;
+	s->help = table[index].help;
+	s->value = (const char *)all + table[index].offset;
+	return true;
+}
+
+int o2g_setting_set(size_t index, const char *text)
+{
+	char var[64];
+
+	o2g_settings();
+	if (index >= NSETTINGS || assign(&table[index], text))
+		return -EINVAL;
+	/* The environment keeps the text, for others who ask and for children. */
+	snprintf(var, sizeof(var), "O2G_%s", table[index].name);
+	if (setenv(var, text, 1))
+		return -EINVAL;
+	from_env[index] = true;
+	return assign(&table[index], getenv(var));
 }
 
 bool o2g_list_has(const char *list, const char *word)

@@ -35,6 +35,22 @@ void o2g_settings_each(void (*fn)(const char *name, const char *value,
 				  void *arg),
 		       void *arg);
 
+/* The same one by one, with the value as it is stored: SIZE as uint64_t, INT as
+ * int64_t, BOOL as bool, the others as const char *. */
+enum o2g_setting_kind { O2G_SETTING_STR, O2G_SETTING_LIST, O2G_SETTING_INT,
+			O2G_SETTING_SIZE, O2G_SETTING_BOOL };
+struct o2g_setting {
+	enum o2g_setting_kind kind;
+	const char *name; /* without O2G_ */
+	const char *help;
+	const void *value;
+};
+/* False: there are no more. */
+bool o2g_setting(size_t index, struct o2g_setting *s);
+/* Give it another value, as text. Only before anything was opened: what has
+ * been read by then stays as it is. 0 or -EINVAL. */
+int o2g_setting_set(size_t index, const char *text);
+
 /* Is @word in the comma-separated @list? */
 bool o2g_list_has(const char *list, const char *word);
 

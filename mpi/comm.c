@@ -6,6 +6,7 @@
 
 #include "comm.h"
 #include "process.h"
+#include "tools/events.h"
 
 struct mpii_comm mpii_world, mpii_self;
 
@@ -48,6 +49,7 @@ struct mpii_comm *mpii_comm_create(struct mpii_group *group, uint32_t context)
 	}
 	c->handle = (MPI_Comm)c;
 	mpii_comm_setup(c, group, group, context, context);
+	mpii_event(MPII_EVENT_COMM_NEW, (int)context, c->size);
 	return c;
 }
 
@@ -325,6 +327,7 @@ static int end(MPI_Comm *comm, const char *func, bool wait)
 	mpii_buffer_comm_free(c);
 	if (wait)
 		mpii_comm_drain(c);
+	mpii_event(MPII_EVENT_COMM_FREE, (int)c->context, c->size);
 	/* Pending requests keep the object, but nobody may name it again. */
 	c->obj.magic = MPII_DEAD;
 	mpii_comm_put(c);

@@ -12,6 +12,7 @@
 
 #include "errors.h"
 #include "mpii.h"
+#include "tools/events.h"
 
 static __thread struct {
 	int code;
@@ -96,6 +97,7 @@ int mpii_handle(struct mpii_comm *c, int code)
 	struct mpii_errh *e = handler_of(c);
 	MPI_Comm h = c ? c->handle : MPI_COMM_SELF;
 
+	mpii_event(MPII_EVENT_ERROR, code, mpii_class_of_code(code));
 	if (!e || e->kind == MPII_ERRH_FATAL || e->kind == MPII_ERRH_ABORT)
 		fatal(c, code);
 	if (e->kind == MPII_ERRH_USER)
