@@ -152,6 +152,17 @@ $(MPI_TESTS): $(BUILD)/%: %.c $(wildcard tests/mpi/*.h) \
 	$(MPICC) -std=gnu11 $(TEST_OPT) -Wall -Wextra -Wno-unused-parameter \
 	  $(SANITIZE) -Itests/mpi -o $@ $< -pthread -lm
 
+# Calls with wrong arguments are made from the table of functions.
+$(BUILD)/tests/mpi/wrong_args.inc: tests/mpi/wrong_args.py \
+                                   tests/mpi/wrong_args.skip \
+                                   mpi/bindings/functions.tsv
+	@mkdir -p $(@D)
+	python3 -B $< $@
+$(BUILD)/tests/mpi/wrong_args: $(BUILD)/tests/mpi/wrong_args.inc
+# gcc takes MPI_UNWEIGHTED for an array of no elements.
+$(BUILD)/tests/mpi/wrong_args: TEST_OPT += -I$(BUILD)/tests/mpi \
+                               -Wno-stringop-overread
+
 # Set-up comes first and may install what the rules above look for, so the work
 # is done by a second make. As many jobs as there are processors, unless told.
 jobs = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))

@@ -24,9 +24,10 @@ struct mpii_announce {
 struct mpii_req *mpii_partitioned_req(enum mpii_req_kind kind, const void *buf,
 				      MPI_Count count, struct mpii_type *t,
 				      int peer, int tag, struct mpii_comm *c);
-/* Partitions and their size: in words when they cannot be. */
+/* Partitions, their size and hints: in words when they cannot be. */
 int mpii_check_partitions(struct mpii_comm *c, int partitions, MPI_Count count,
-			  const struct mpii_type *t, const char *func);
+			  const struct mpii_type *t, MPI_Info info,
+			  const char *func);
 int mpii_check_partition(const struct mpii_req *r, int partition, int n,
 			 const char *func);
 

@@ -274,7 +274,8 @@ int PMPI_Precv_init(void *buf, int partitions, MPI_Count count,
 		err = mpii_check_recv(buf, count, datatype, source, tag, comm,
 				      &c, &t, func);
 	if (!err)
-		err = mpii_check_partitions(c, partitions, count, t, func);
+		err = mpii_check_partitions(c, partitions, count, t, info,
+					    func);
 	if (!err && !request)
 		err = mpii_bad_null(c, func, "request");
 	if (err)

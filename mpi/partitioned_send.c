@@ -44,7 +44,8 @@ struct mpii_req *mpii_partitioned_req(enum mpii_req_kind kind, const void *buf,
 }
 
 int mpii_check_partitions(struct mpii_comm *c, int partitions, MPI_Count count,
-			  const struct mpii_type *t, const char *func)
+			  const struct mpii_type *t, MPI_Info info,
+			  const char *func)
 {
 	MPI_Count bytes;
 
@@ -58,6 +59,9 @@ int mpii_check_partitions(struct mpii_comm *c, int partitions, MPI_Count count,
 				  "%d partitions of %lld elements are more "
 				  "than can be counted", partitions,
 				  (long long)count);
+	if (info != MPI_INFO_NULL && !mpii_info_get(info))
+		return mpii_error(c, MPI_ERR_INFO, func,
+				  "info is no info object or was freed");
 	return MPI_SUCCESS;
 }
 
@@ -177,7 +181,8 @@ int PMPI_Psend_init(const void *buf, int partitions, MPI_Count count,
 	err = mpii_check_send(buf, count, datatype, dest, tag, comm, &c, &t,
 			      func);
 	if (!err)
-		err = mpii_check_partitions(c, partitions, count, t, func);
+		err = mpii_check_partitions(c, partitions, count, t, info,
+					    func);
 	if (!err && !request)
 		err = mpii_bad_null(c, func, "request");
 	if (err)

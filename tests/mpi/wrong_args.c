@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/*
+ * One wrong argument at a time, for every function: see wrong_args.py, which
+ * makes the calls from the table of functions.
+ */
+#include <stdbool.h>
+
+#include "check.h"
+
+#define UNUSED __attribute__((unused)) /* by the functions there are */
+
+static char in[4096], out[4096];
+static long long scratch[16][64]; /* for results that nobody looks at */
+static int ints[16], zeros[16], ranges[1][3] = { { 0, 0, 1 } };
+static MPI_Aint aints[16];
+static MPI_Count counts[16];
+static MPI_Datatype types[16];
+static MPI_Group group;
+static MPI_Errhandler errh;
+static MPI_Request request;
+static MPI_Message UNUSED message = MPI_MESSAGE_NO_PROC;
+static MPI_Status status;
+static MPI_Comm cart, graph, dist;
+static int keyval, class_, bad;
+
+static void UNUSED user_fn(void *a, void *b, int *n, MPI_Datatype *t)
+{
+}
+
+static void UNUSED user_fn_c(void *a, void *b, MPI_Count *n, MPI_Datatype *t)
+{
+}
+
+static void wrong(const char *call, const char *argument, int code, int want,
+		  const char *want_name)
+{
+	int got = -1;
+
+	MPI_Error_class(code, &got);
+	if (got == want)
+		return;
+	fprintf(stderr, "%s, wrong %s: class %d, not %s\n", call, argument, got,
+		want_name);
+	bad++;
+}
+
+#define WRONG(name, argument, class, call) \
+	wrong(name, argument, call, class, #class)
+
+static void all_wrong(void)
+{
+#include "wrong_args.inc"
+}
+
+static void prepare(void)
+{
+	int one = 1, zero = 0;
+
+	for (int i = 0; i < 16; i++) {
+		types[i] = MPI_INT;
+		ints[i] = 1;
+		counts[i] = 1;
+	}
+	OK(MPI_Cart_create(WORLD, 1, &one, &zero, 0, &cart));
+	OK(MPI_Graph_create(WORLD, 1, &zero, &zero, 0, &graph));
+	OK(MPI_Dist_graph_create_adjacent(WORLD, 0, &zero, MPI_UNWEIGHTED, 0,
+					  &zero, MPI_UNWEIGHTED, MPI_INFO_NULL,
+					  0, &dist));
+	OK(MPI_Comm_group(WORLD, &group));
+	OK(MPI_Comm_get_errhandler(WORLD, &errh));
+	OK(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN,
+				  MPI_COMM_NULL_DELETE_FN, &keyval, NULL));
+	OK(MPI_Add_error_class(&class_));
+	OK(MPI_Recv_init(in, 1, MPI_INT, 0, 0, WORLD, &request));
+}
+
+int main(int argc, char **argv)
+{
+	start(&argc, &argv);
+	MPI_Comm_set_errhandler(WORLD, MPI_ERRORS_RETURN);
+	MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+	prepare();
+	all_wrong();
+	EQUAL(bad, 0);
+	/* and everything still works */
+	OK(MPI_Sendrecv(in, 8, MPI_BYTE, rank, 1, out, 8, MPI_BYTE, rank, 1,
+			WORLD, IGNORE));
+	return finish();
+}

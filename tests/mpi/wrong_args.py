@@ -1,0 +1,173 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
+"""Writes the calls of the test wrong_args.c: every function of the library with
+one wrong argument at a time, the others being right. It must return the class
+that belongs to the argument, and the program must go on.
+
+usage: wrong_args.py OUTPUT
+
+What is right and wrong is told by the kind of the parameter, in the table that
+the bindings come from, so a new function is tested as soon as it is there.
+"""
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                                '../../mpi/bindings'))
+import c_types  # noqa: E402
+import table  # noqa: E402
+
+# A right value by kind, for parameters that are read.
+RIGHT = {
+    'COMMUNICATOR': 'MPI_COMM_WORLD', 'DATATYPE': 'MPI_INT', 'GROUP': 'group',
+    'OPERATION': 'MPI_SUM', 'INFO': 'MPI_INFO_NULL', 'ERRHANDLER': 'errh',
+    'SESSION': 'MPI_SESSION_NULL', 'WINDOW': 'MPI_WIN_NULL',
+    'FILE': 'MPI_FILE_NULL', 'REQUEST': 'request', 'MESSAGE': 'message',
+    'KEYVAL': 'keyval', 'STRING': '"name"', 'BUFFER': 'in', 'TAG': '0',
+    'RANK': '0', 'RANK_NNI': '0', 'STATUS': '&status', 'ERROR_CLASS': 'class_',
+    'ERROR_CODE': 'MPI_ERR_OTHER', 'EXTRA_STATE': 'NULL',
+    'EXTRA_STATE2': 'NULL', 'ATTRIBUTE_VAL': 'NULL', 'ATTRIBUTE_VAL_10': 'NULL',
+    'FUNCTION': '0', 'POLYFUNCTION': 'user_fn', 'KEY_INDEX': '0',
+    'LOGICAL': '0', 'COLOR': '0', 'SPLIT_TYPE': 'MPI_COMM_TYPE_SHARED',
+    'ORDER': 'MPI_ORDER_C', 'TYPECLASS': 'MPI_TYPECLASS_INTEGER',
+    'TYPECLASS_SIZE': '4', 'THREAD_LEVEL': '0',
+    'DISTRIB_ENUM': 'MPI_DISTRIBUTE_BLOCK',
+    'DTYPE_DISTRIBUTION': 'MPI_DISTRIBUTE_DFLT_DARG',
+}
+# (value, class) of a wrong one. None: any value will do.
+WRONG = {
+    'COMMUNICATOR': ('MPI_COMM_NULL', 'MPI_ERR_COMM'),
+    'DATATYPE': ('MPI_DATATYPE_NULL', 'MPI_ERR_TYPE'),
+    'GROUP': ('MPI_GROUP_NULL', 'MPI_ERR_GROUP'),
+    'OPERATION': ('MPI_OP_NULL', 'MPI_ERR_OP'),
+    'INFO': ('(MPI_Info)0x9', 'MPI_ERR_INFO'),
+    'ERRHANDLER': ('MPI_ERRHANDLER_NULL', 'MPI_ERR_ERRHANDLER'),
+    'SESSION': ('MPI_SESSION_NULL', 'MPI_ERR_SESSION'),
+    'WINDOW': ('MPI_WIN_NULL', 'MPI_ERR_WIN'),
+    'FILE': ('MPI_FILE_NULL', 'MPI_ERR_FILE'),
+    'REQUEST': ('MPI_REQUEST_NULL', 'MPI_ERR_REQUEST'),
+    'MESSAGE': ('MPI_MESSAGE_NULL', 'MPI_ERR_REQUEST'),
+    'KEYVAL': ('MPI_KEYVAL_INVALID', 'MPI_ERR_KEYVAL'),
+    'TAG': ('-77', 'MPI_ERR_TAG'),
+    'POLYXFER_NUM_ELEM_NNI': ('-1', 'MPI_ERR_COUNT'),
+    'POLYDTYPE_NUM_ELEM_NNI': ('-1', 'MPI_ERR_COUNT'),
+    'NUM_DIMS': ('-1', 'MPI_ERR_DIMS'),
+}
+# What only works with something special in place of WORLD.
+SPECIAL_COMM = {'Cart': 'cart', 'Neighbor': 'cart', 'Ineighbor': 'cart',
+                'Graph_get': 'graph', 'Graph_neighbors': 'graph',
+                'Graphdims': 'graph', 'Dist_graph_neighbors': 'dist',
+                'Topo': 'cart'}
+def right(f, p, large):
+    if p.kind == 'COMMUNICATOR' and p.direction != 'out':
+        for start, comm in SPECIAL_COMM.items():
+            if f.name.startswith(start) and not f.name.endswith('_create') \
+                    and not f.name.endswith('_map'):
+                return comm
+    if p.direction == 'out' or p.direction == 'inout':
+        if p.kind in ('BUFFER', 'C_BUFFER', 'C_BUFFER2'):
+            return 'out'
+        return f'({out_type(p, large)} *)scratch[{right.n % 16}]'
+    if p.kind == 'STRING' and p.name == 'datarep':
+        return '"external32"'
+    if p.array == 'n,3':
+        return 'ranges'
+    if p.array is not None:
+        if p.kind in ('RANK', 'RANK_NNI', 'POLYDISPLACEMENT'):
+            return {'int': 'zeros', 'MPI_Aint': 'aints'}[
+                c_types.base(p, large)]
+        if p.kind == 'DATATYPE':
+            return 'types'
+        return {'int': 'ints', 'MPI_Aint': 'aints',
+                'MPI_Count': 'counts'}.get(c_types.base(p, large), '0')
+    value = RIGHT.get(p.kind)
+    if p.kind == 'POLYFUNCTION' and large:
+        value = 'user_fn_c'
+    if value is None:
+        value = '1'
+    if p.name == 'recvtag':
+        value = '0'
+    return value
+
+
+right.n = 0
+
+
+def out_type(p, large):
+    if p.kind == 'STRING':
+        return 'char'
+    if p.kind in c_types.VOID:
+        return 'void'
+    return c_types.base(p, large)
+
+
+def wrong(f, p):
+    """(value, class) or None."""
+    if p.array is not None or p.direction == 'out':
+        return None
+    if p.kind in ('RANK', 'RANK_NNI'):
+        if p.name == 'root':
+            return '99', 'MPI_ERR_ROOT'
+        return '99', 'MPI_ERR_RANK'
+    if p.name == 'blocklength':
+        return '-1', 'MPI_ERR_ARG'
+    return WRONG.get(p.kind)
+
+
+def passed(p, value, large):
+    """A handle that is given by address needs a variable."""
+    if 'c-pointer' in p.special or p.direction == 'inout':
+        ctype = c_types.base(p, large)
+        return f'&({ctype}){{ {value} }}'
+    return value
+
+
+def calls(f, large):
+    parameters = f.parameters if large else f.small_parameters()
+    name = 'MPI_' + f.name + ('_c' if large else '')
+    for bad in parameters:
+        choice = wrong(f, bad)
+        if choice is None:
+            continue
+        value, error = choice
+        arguments = []
+        for i, p in enumerate(parameters):
+            right.n = i
+            if p is bad:
+                arguments.append(passed(p, value, large))
+            elif 'c-pointer' in p.special:
+                arguments.append(passed(p, right(f, p, large), large))
+            else:
+                arguments.append(right(f, p, large))
+        yield (f'\tWRONG("{name}", "{bad.name}", {error},\n'
+               f'\t      {name}({", ".join(arguments)}));')
+
+
+def exemptions():
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                        'wrong_args.skip')
+    with open(path) as skips:
+        return {line.split()[0] for line in skips
+                if line.strip() and not line.startswith('#')}
+
+
+def main():
+    lines = []
+    skip = exemptions()
+    for f in table.functions():
+        if f.state != 'yes' or f.fortran_only or f.name.startswith('T_'):
+            continue
+        if f.name in skip or c_types.returns(f) != 'int':
+            continue
+        for large in ([False, True] if f.large else [False]):
+            for line in calls(f, large):
+                key = f.name + '.' + line.split('"')[3]
+                if key not in skip:
+                    lines.append(line)
+    with open(sys.argv[1] + '.new', 'w') as out:
+        out.write('\n'.join(lines) + '\n')
+    os.replace(sys.argv[1] + '.new', sys.argv[1])
+
+
+if __name__ == '__main__':
+    main()
