@@ -18,6 +18,12 @@ nas_flags  := -std=gnu11 -O3 -Wall -Wextra -Wno-stringop-overflow
 # MPICH's header makes the compiler warn about MPI_STATUSES_IGNORE.
 bench_flags := -std=gnu11 -O2 -Wall -Wextra -Wno-stringop-overflow
 
+# The matching of core/ by itself, for more peers than there are ranks.
+bench-build: $(BUILD)/bench/match_peers
+$(BUILD)/bench/match_peers: bench/match_peers.c core/match.c $(wildcard core/*.h)
+	@mkdir -p $(@D)
+	$(CC) $(bench_flags) -Icore -Iengine -Iinclude -o $@ bench/match_peers.c core/match.c
+
 bench-build: $(BUILD)/bench/corelink
 $(BUILD)/bench/corelink: bench/driver/corelink.c
 	@mkdir -p $(@D)

@@ -3,22 +3,31 @@
 
 from dataclasses import dataclass, field
 
+KB, MB = 1 << 10, 1 << 20
+
 
 @dataclass
 class Case:
     """One program under one transport; all implementations take turns."""
     name: str
-    program: str
-    transport: str  # shm, tcp, or tcp1g: tcp over a cable of 1 Gbit/s
-    args: list
+    program: str    # a command of bench/perf, nas/KERNEL, or match_peers
+    transport: str  # shm, tcp, tcp1g (cables of 1 Gbit/s), or core: no MPI
+    args: list = field(default_factory=list)
     quick: list = field(default_factory=list)  # what --quick changes
     ranks: int = 2
-    rounds: int = 0  # 0: as many as asked for
-    limit: int = 90  # seconds before a run is given up
+    rounds: int = 0     # 0: as many as asked for
+    limit: int = 90     # seconds before a run is given up
+    in_quick: bool = True
+    about: int = 4      # seconds it takes, as long as that is not known
+    only: tuple = ()    # the implementations it is for; (): all
 
     @property
     def key(self):
         return f"{self.transport}-{self.name}"
+
+    @property
+    def is_nas(self):
+        return self.program.startswith("nas/")
 
 
 @dataclass
@@ -27,6 +36,7 @@ class Target:
 
     ratio-max, ratio-min: ours over the better peer's, at most or at least;
         the median of the rounds' ratios
+    mpich-min: ours over MPICH's, at least
     max, min: ours, at most or at least
     depth-max: ours over ours in the first row, at most
     """
@@ -40,50 +50,110 @@ class Target:
 
 PIN = ["--pin"]
 SHORT = ["--reps", "5", "--rep-ms", "10"]
+LATENCY = ["--sizes", "0,8,64,512,4k,16k,64k,256k,1M,4M", *PIN]
+BANDWIDTH = ["--sizes", "64,512,4k,16k,64k,256k,1M,4M", *PIN]
+FEW = ["--sizes", "8,16k,1M", *SHORT]
+FEW_LARGE = ["--sizes", "16k,4M", *SHORT]
+OVERLAP = ["--sizes", "64k,256k,1M,4M,16M", "--rep-ms", "40"]
+HUGE = ["--sizes", "16M,64M,256M,1G", "--reps", "3"]
 
 BEST = ["--best", "--reps", "41", "--rep-ms", "3"]
-BEST_POSSIBLE = ("latency", "rate", "bandwidth", "alltoall", "barrier",
-                 "allreduce", "bcast")
+NOT_BEST = ("overlap", "idle", "depth", "flood", "startup", "match_peers")
 
-CASES = [
-    Case("latency", "latency", "shm",
-         ["--sizes", "8,1k,16k,1M", *PIN], SHORT),
-    Case("rate", "rate", "shm", ["--sizes", "8", *PIN], SHORT),
-    Case("bandwidth", "bandwidth", "shm",
-         ["--sizes", "16k,256k,4M", *PIN], SHORT),
-    Case("latency", "latency", "tcp",
-         ["--sizes", "8,1k,16k,1M", *PIN], SHORT),
-    Case("rate", "rate", "tcp", ["--sizes", "8", *PIN], SHORT),
-    Case("bandwidth", "bandwidth", "tcp",
-         ["--sizes", "16k,256k,4M", *PIN], SHORT),
-    Case("overlap", "overlap", "tcp1g",
-         ["--sizes", "64k,256k,1M,4M,16M", "--rep-ms", "40"],
-         ["--reps", "3"], rounds=3),
-    Case("overlap", "overlap", "tcp",
-         ["--sizes", "64k,256k,1M,4M,16M", "--rep-ms", "40"],
-         ["--reps", "3"], rounds=3),
-    Case("oversubscribe", "alltoall", "shm", ["--sizes", "8,1k,64k"],
-         SHORT, ranks=8),
-    Case("barrier", "barrier", "shm", [], SHORT),
-    Case("allreduce", "allreduce", "shm", ["--sizes", "8,64k"], SHORT),
-    Case("bcast", "bcast", "shm", ["--sizes", "8,64k"], SHORT),
-    Case("match_depth", "depth", "shm",
-         ["--limit-ms", "500", *PIN], ["--limit-ms", "100"], rounds=3),
-    Case("idle", "idle", "shm", ["--ms", "10000"], ["--ms", "3000"], rounds=1),
-    Case("idle", "idle", "tcp", ["--ms", "10000"], ["--ms", "3000"], rounds=1),
-    Case("flood", "flood", "shm", ["--messages", "1000000"],
-         ["--messages", "200000", "--sleep-ms", "1000"], rounds=1),
-    Case("flood", "flood", "tcp", ["--messages", "1000000"],
-         ["--messages", "200000", "--sleep-ms", "1000"], rounds=1),
-    Case("flood-last", "flood", "shm",
-         ["--messages", "100000", "--last", "1", "--sleep-ms", "500"],
-         rounds=1),
-    Case("flood-last", "flood", "tcp",
-         ["--messages", "100000", "--last", "1", "--sleep-ms", "500"],
-         rounds=1),
+# Collectives: name, sizes. A line here is a case for shm and one for tcp.
+COLLECTIVES = [
+    ("barrier", None),
+    ("bcast", "8,4k,64k,1M"),
+    ("reduce", "8,4k,64k"),
+    ("allreduce", "8,4k,64k,1M"),
+    ("allgather", "8,4k,64k"),
+    ("alltoall", "8,1k,64k"),
+    ("alltoallv", "8,1k,64k"),
+    ("reduce_scatter_block", "8,4k,64k"),
 ]
+COLLECTIVE_RANKS = 8
+IN_QUICK = ("barrier", "allreduce", "alltoall")
 
-KB, MB = 1 << 10, 1 << 20
+# Ranks for the cost of growing. 16 is what one run in namespaces starts at
+# most; more ranks than that share them.
+GROWTH = (2, 4, 8, 16, 32, 64)
+
+NAS = ("is", "ep", "cg", "mg", "ft")
+NAS_RANKS = (2, 4, 16)
+
+
+def point_to_point():
+    for over in ("shm", "tcp"):
+        yield Case("latency", "latency", over, LATENCY, FEW)
+        yield Case("rate", "rate", over, ["--sizes", "8", *PIN], SHORT)
+        yield Case("bandwidth", "bandwidth", over, BANDWIDTH, FEW_LARGE)
+        yield Case("bidirectional", "bidirectional", over, BANDWIDTH,
+                   FEW_LARGE, in_quick=False)
+        yield Case("huge", "bandwidth", over,
+                   [*HUGE, "--window", "1"], rounds=1, limit=180,
+                   in_quick=False, about=30)
+        yield Case("incast", "incast", over, ["--sizes", "8,1k,64k"], SHORT,
+                   ranks=8, in_quick=over == "tcp")
+
+
+def one_sided():
+    for over in ("shm", "tcp"):
+        for call in ("put", "get"):
+            yield Case(call, call, over, ["--sizes", "8,4k,64k,1M", *PIN],
+                       SHORT, in_quick=False)
+
+
+def progress():
+    yield Case("overlap", "overlap", "tcp1g", OVERLAP, ["--reps", "3"],
+               rounds=3, about=8)
+    yield Case("overlap", "overlap", "tcp", OVERLAP, ["--reps", "3"],
+               rounds=3, about=8, in_quick=False)
+    for over in ("shm", "tcp"):
+        yield Case("idle", "idle", over, ["--ms", "10000"], ["--ms", "2000"],
+                   rounds=1, about=12)
+    yield Case("match_depth", "depth", "shm", ["--limit-ms", "500", *PIN],
+               ["--limit-ms", "50"], rounds=3, about=10)
+    yield Case("match_peers", "match_peers", "core", rounds=3, ranks=1,
+               only=("o2g",))
+    for over in ("shm", "tcp"):
+        yield Case("flood", "flood", over, ["--messages", "1000000"],
+                   rounds=1, in_quick=False, about=15)
+        yield Case("flood-last", "flood", over,
+                   ["--messages", "100000", "--last", "1", "--sleep-ms",
+                    "500"], rounds=1, in_quick=False)
+
+
+def collectives():
+    for over in ("shm", "tcp"):
+        for name, sizes in COLLECTIVES:
+            yield Case(name, name, over,
+                       ["--sizes", sizes] if sizes else [], SHORT,
+                       ranks=COLLECTIVE_RANKS, limit=60, rounds=3,
+                       in_quick=over == "tcp" and name in IN_QUICK)
+
+
+def growth():
+    for over in ("shm", "tcp"):
+        for ranks in GROWTH:
+            yield Case(f"startup-{ranks}", "startup", over, ranks=ranks,
+                       rounds=3, limit=60, in_quick=ranks in (2, 16))
+            yield Case(f"growth-{ranks}", "alltoall", over,
+                       ["--sizes", "8,4k", *SHORT], ranks=ranks, rounds=3,
+                       limit=60, in_quick=ranks in (4, 16) and over == "tcp")
+
+
+def nas():
+    for ranks in NAS_RANKS:
+        for kernel in NAS:
+            yield Case(f"nas-{kernel}-{ranks}", f"nas/{kernel}", "tcp", ["A"],
+                       ["W" if kernel in ("is", "ft") else "S"],
+                       ranks=ranks, rounds=3, limit=240, about=15,
+                       in_quick=ranks == 4 or (ranks, kernel) == (16, "is"))
+
+
+CASES = [*point_to_point(), *one_sided(), *progress(), *collectives(),
+         *growth(), *nas()]
+
 OVERLAP_SIZES = (64 * KB, 256 * KB, MB, 4 * MB, 16 * MB)
 
 # O2G_UNEXPECTED is 64 MiB; the first use of a channel's own buffers shows too.
@@ -119,25 +189,30 @@ TARGETS = [
            "max", 1),
     Target("tcp-idle", 0, "cpu %", "blocked in MPI_Recv, % of a core",
            "max", 1),
-    *(Target("shm-oversubscribe", size, "usec",
+    *(Target("shm-alltoall", size, "usec",
              f"8 ranks, alltoall of {size} B, us", "ratio-max", 0.5)
       for size in (8, KB, 64 * KB)),
     Target("shm-match_depth", 100000, "posted us",
            "posted receives, depth 100,000, us", "depth-max", 2),
     Target("shm-match_depth", 100000, "unexpected us",
            "unexpected messages, depth 100,000, us", "depth-max", 2),
-    Target("shm-flood", 4 * KB, "growth MiB", "flood: memory growth, MiB",
-           "max", FLOOD_LIMIT),
-    Target("tcp-flood", 4 * KB, "growth MiB", "flood: memory growth, MiB",
-           "max", FLOOD_LIMIT),
-    Target("shm-flood-last", 4 * KB, "growth MiB",
-           "flood, last one first: growth, MiB", "max", FLOOD_LIMIT),
-    Target("tcp-flood-last", 4 * KB, "growth MiB",
-           "flood, last one first: growth, MiB", "max", FLOOD_LIMIT),
+    Target("core-match_peers", 1000, "ns",
+           "receives posted for 1,000 peers, ns", "depth-max", 2),
+    *(Target(f"{over}-flood{last}", 4 * KB, "growth MiB",
+             f"flood{', last one first' if last else ''}: growth, MiB",
+             "max", FLOOD_LIMIT)
+      for over in ("shm", "tcp") for last in ("", "-last")),
+    *(Target(f"tcp-nas-{kernel}-{ranks}", 0, "Mop/s",
+             f"NAS {kernel.upper()}, {ranks} ranks, Mop/s", "ratio-min",
+             1.5 if (kernel, ranks) == ("is", 16) else 1.0)
+      for kernel in NAS for ranks in (4, 16)),
+    Target("tcp-nas-is-16", 0, "Mop/s", "NAS IS, 16 ranks, over MPICH",
+           "mpich-min", 2.8),
 ]
 
 TRANSPORTS = {
     "shm": "shared memory, one host",
-    "tcp": "tcp between two namespaces",
-    "tcp1g": "tcp between two namespaces, cable of 1 Gbit/s",
+    "tcp": "tcp between namespaces",
+    "tcp1g": "tcp between namespaces, cables of 1 Gbit/s",
+    "core": "the matching by itself",
 }

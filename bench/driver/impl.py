@@ -13,7 +13,6 @@ from . import netns
 
 HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 AGENT = os.path.join(HERE, "nsagent")
-HOSTS = ",".join(netns.ADDRESSES)
 
 
 def line_with(name, *words):
@@ -27,41 +26,69 @@ def line_with(name, *words):
 
 
 class O2G:
-    key, title = "o2g", "O2G"
+    """Ours. A variant is the same library with another engine or channel."""
+    folder = "o2g"
+    peer = False
 
-    def __init__(self, build):
+    def __init__(self, build, key="o2g", title="O2G", tcp_settings=None):
+        self.key, self.title = key, title
         self.mpiexec = os.path.join(build, "bin", "mpiexec")
+        self.tool = os.path.join(build, "bin", "o2g")
+        self.tcp_settings = tcp_settings or {"O2G_CHANNELS": "tcp"}
 
     def version(self):
         return line_with("", self.mpiexec, "--version")
 
+    def usable(self):
+        try:
+            done = subprocess.run([self.tool, "info"], check=False,
+                                  env={**os.environ, **self.tcp_settings},
+                                  stdout=subprocess.DEVNULL,
+                                  stderr=subprocess.DEVNULL)
+        except OSError:
+            return False
+        return done.returncode == 0
+
+    def runs(self, transport):
+        return self.key == "o2g" or transport != "shm"
+
     def shm(self, ranks):
         return [self.mpiexec, "-n", str(ranks)], {"O2G_CHANNELS": "shm"}
 
-    def tcp(self, ranks):
-        return ([self.mpiexec, "-n", str(ranks), "-hosts", HOSTS,
-                 "-agent", AGENT], {"O2G_CHANNELS": "tcp"})
+    def tcp(self, ranks, hosts):
+        return ([self.mpiexec, "-n", str(ranks), "-hosts", ",".join(hosts),
+                 "-agent", AGENT], dict(self.tcp_settings))
 
 
 class MPICH:
     key, title = "mpich", "MPICH"
+    folder = "mpich"
+    peer = True
     mpiexec = "mpiexec.mpich"
 
     def version(self):
         return "MPICH " + line_with("Version:", "mpichversion").split()[-1]
 
+    def usable(self):
+        return shutil.which(self.mpiexec)
+
+    def runs(self, _):
+        return True
+
     def shm(self, ranks):
         return [self.mpiexec, "-n", str(ranks)], {}
 
-    def tcp(self, ranks):
+    def tcp(self, ranks, hosts):
         # Without UCX_TLS, UCX sees one machine and shares memory.
         return ([self.mpiexec, "-launcher", "ssh", "-launcher-exec", AGENT,
-                 "-hosts", HOSTS, "-n", str(ranks)],
+                 "-hosts", ",".join(hosts), "-n", str(ranks)],
                 {"UCX_TLS": "tcp,self", "UCX_NET_DEVICES": netns.DEVICE})
 
 
 class OpenMPI:
     key, title = "openmpi", "Open MPI"
+    folder = "openmpi"
+    peer = True
     mpiexec = "mpiexec.openmpi"
     # --oversubscribe also makes waiting ranks yield when there are more of
     # them than cores, which is what Open MPI does best then.
@@ -72,21 +99,37 @@ class OpenMPI:
         return line_with("Open", self.mpiexec, "--version").replace(
             "mpiexec.openmpi (OpenRTE)", "Open MPI")
 
+    def usable(self):
+        return shutil.which(self.mpiexec)
+
+    def runs(self, _):
+        return True
+
     def shm(self, ranks):
         return ([self.mpiexec, *self.common, "--mca", "btl", "vader,self",
+                 "--mca", "osc", "^ucx", "-n", str(ranks)], {})
+
+    def tcp(self, ranks, hosts):
+        slots = -(-ranks // len(hosts))
+        return ([self.mpiexec, *self.common, "--mca", "plm_rsh_agent", AGENT,
+                 "--mca", "plm_rsh_no_tree_spawn", "1",
+                 "--mca", "btl", "tcp,self", "--mca", "btl_tcp_if_include",
+                 netns.DEVICE, "--mca", "oob_tcp_if_include", netns.DEVICE,
+                 "--mca", "osc", "^ucx",
+                 "--host", ",".join(f"{h}:{slots}" for h in hosts),
                  "-n", str(ranks)], {})
 
-    def tcp(self, ranks):
-        return ([self.mpiexec, *self.common, "--mca", "plm_rsh_agent", AGENT,
-                 "--mca", "btl", "tcp,self", "--mca", "btl_tcp_if_include",
-                 netns.DEVICE, "--host", HOSTS, "-n", str(ranks)], {})
+
+def every(build):
+    return (O2G(build),
+            O2G(build, "o2g-bpf", "O2G bpf", {"O2G_CHANNELS": "bpf,tcp"}),
+            O2G(build, "o2g-kernel", "O2G kernel",
+                {"O2G_ENGINE": "kernel", "O2G_CHANNELS": "tcp"}),
+            MPICH(), OpenMPI())
 
 
 def available(build):
-    """Those whose programs have been built and whose launcher is there."""
-    found = []
-    for impl in (O2G(build), MPICH(), OpenMPI()):
-        if (os.path.isdir(os.path.join(build, "bench", impl.key)) and
-                shutil.which(impl.mpiexec)):
-            found.append(impl)
-    return found
+    """Those whose programs have been built and that can be used here."""
+    return [impl for impl in every(build)
+            if os.path.isdir(os.path.join(build, "bench", impl.folder)) and
+            impl.usable()]

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
+"""What was measured, and the file it is kept in."""
+
+import json
+import statistics
+
+FORMAT = 2
+
+
+class Results:
+    """values[case key][implementation][row, column] is a list with one value
+    for each round; distances[case key][implementation] how far the cores were
+    apart then, in ns; durations[...] how long a run took, in s."""
+
+    def __init__(self):
+        self.values = {}
+        self.failures = {}
+        self.distances = {}
+        self.durations = {}
+
+    def add(self, key, impl, rows, distance, seconds):
+        self.distances.setdefault(key, {}).setdefault(
+            impl, []).append(distance)
+        self.durations.setdefault(key, {})[impl] = round(seconds, 2)
+        cells = self.values.setdefault(key, {}).setdefault(impl, {})
+        for row in rows:
+            size = int(row.get("size", 0))
+            for column, value in row.items():
+                if column != "size" and not isinstance(value, str):
+                    cells.setdefault((size, column), []).append(value)
+
+    def fail(self, key, impl, why):
+        self.failures.setdefault(key, {})[impl] = why
+
+    def median(self, key, impl, size, column):
+        cells = self.values.get(key, {}).get(impl, {})
+        values = cells.get((size, column))
+        return statistics.median(values) if values else None
+
+    def impls(self):
+        found = {i for impls in self.values.values() for i in impls}
+        order = ("o2g", "o2g-bpf", "o2g-kernel", "mpich", "openmpi")
+        return [i for i in order if i in found]
+
+    def ratio(self, key, size, column, better, peers=("mpich", "openmpi"),
+              ours="o2g"):
+        """Ours over the better peer's: the median over the rounds, without
+        those in which the cores were moved between the runs compared."""
+        cell, same, every = (size, column), [], []
+        case = self.values.get(key, {})
+        mpis = [m for m in (ours, *peers) if case.get(m, {}).get(cell)]
+        if ours not in mpis or len(mpis) < 2:
+            return None
+        for n in range(min(len(case[m][cell]) for m in mpis)):
+            at = {m: case[m][cell][n] for m in mpis}
+            far = [self.distances[key][m][n] for m in mpis]
+            best = better(at[m] for m in mpis if m != ours)
+            if not best:
+                continue
+            every.append(at[ours] / best)
+            if max(far) <= 1.5 * min(far):
+                same.append(every[-1])
+        return statistics.median(same or every) if every else None
+
+    def sizes(self, key, column):
+        return sorted({size for cells in self.values.get(key, {}).values()
+                       for size, name in cells if name == column})
+
+    def as_list(self):
+        """All of it, for the file."""
+        return [{"case": key, "mpi": impl, "size": size, "column": column,
+                 "median": statistics.median(values), "values": values}
+                for key, impls in self.values.items()
+                for impl, cells in impls.items()
+                for (size, column), values in cells.items()]
+
+
+def save(path, about, results):
+    with open(path, "w", encoding="utf-8") as f:
+        json.dump({"format": FORMAT, **about, "failures": results.failures,
+                   "durations_s": results.durations,
+                   "core_distance_ns": results.distances,
+                   "measured": results.as_list()}, f, indent=1)
+        f.write("\n")
+
+
+def load(path):
+    """The whole file, and the Results in it; ValueError says what is wrong."""
+    try:
+        with open(path, encoding="utf-8") as f:
+            data = json.load(f)
+        if data.get("format") != FORMAT:
+            raise ValueError(f"its format is {data.get('format')}, not "
+                             f"{FORMAT}: please run `make bench` again")
+        results = Results()
+        results.failures = data["failures"]
+        results.durations = data["durations_s"]
+        results.distances = data["core_distance_ns"]
+        for row in data["measured"]:
+            results.values.setdefault(row["case"], {}).setdefault(
+                row["mpi"], {})[row["size"], row["column"]] = row["values"]
+    except OSError as error:
+        raise ValueError(f"cannot read {path}: {error.strerror}") from None
+    except (KeyError, TypeError, AttributeError, json.JSONDecodeError):
+        raise ValueError(f"{path} is not a file of results") from None
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+    return data, results

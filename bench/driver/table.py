@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
+"""Judges the medians and prints the table."""
+
+from .cases import TARGETS, TRANSPORTS
+
+SIGN = {"ratio-max": "<=", "max": "<=", "depth-max": "<=",
+        "ratio-min": ">=", "min": ">=", "mpich-min": ">="}
+TITLES = {"o2g": "O2G", "o2g-bpf": "O2G bpf", "o2g-kernel": "O2G kernel",
+          "mpich": "MPICH", "openmpi": "Open MPI"}
+
+
+def score_of(results, target, ours):
+    """What a target judges; None where something is missing."""
+    kind, where = target.kind, (target.case, target.size, target.column)
+    if ours is None:
+        return None
+    if kind.startswith("ratio"):
+        return results.ratio(*where, min if kind == "ratio-max" else max)
+    if kind == "mpich-min":
+        return results.ratio(*where, max, peers=("mpich",))
+    if kind == "depth-max":
+        first = results.sizes(target.case, target.column)[0]
+        return ours / results.median(target.case, "o2g", first, target.column)
+    return ours
+
+
+def judge(results, target):
+    """The row of the table for a target; None where nothing was measured."""
+    at = {impl: results.median(target.case, impl, target.size, target.column)
+          for impl in TITLES}
+    failures = results.failures.get(target.case, {})
+    if all(value is None for value in at.values()) and not failures:
+        return None
+    score = score_of(results, target, at["o2g"])
+    verdict = "MISS" if "o2g" in failures else None
+    if score is not None:
+        good = (score >= target.limit if target.kind.endswith("min")
+                else score <= target.limit)
+        verdict = "PASS" if good else "MISS"
+    return {"case": target.case, "text": target.text, "kind": target.kind,
+            "limit": target.limit, "values": at, "score": score,
+            "verdict": verdict,
+            "failed": [impl for impl in at if impl in failures]}
+
+
+def number(value):
+    if value is None:
+        return "-"
+    if abs(value) >= 1000:
+        return f"{value:.0f}"
+    if abs(value) < 0.005:
+        return "0"
+    return f"{value:.3g}" if abs(value) >= 0.1 else f"{value:.2f}"
+
+
+def cell(row, impl):
+    return ("failed" if impl in row["failed"]
+            else number(row["values"][impl]))
+
+
+def is_ratio(row):
+    return row["kind"] not in ("min", "max")
+
+
+def score_text(row):
+    if row["score"] is None:
+        return ""
+    return (f"{row['score']:.2f}x" if is_ratio(row)
+            else number(row["score"]))
+
+
+def goal_text(row):
+    limit = f"{row['limit']:g}" + ("x" if is_ratio(row) else "")
+    return f"{SIGN[row['kind']]} {limit}"
+
+
+def rows_of(results):
+    order = list(TRANSPORTS)
+    targets = sorted(TARGETS, key=lambda t: order.index(t.case.split("-")[0]))
+    return [row for row in (judge(results, t) for t in targets) if row]
+
+
+def table(results):
+    """Prints the table; returns its rows."""
+    rows, transport = rows_of(results), None
+    impls = results.impls()
+    for row in rows:
+        now = row["case"].split("-")[0]
+        if now != transport:
+            transport = now
+            print(f"\n{TRANSPORTS[now]:46}" +
+                  "".join(f"{TITLES[i]:>11}" for i in impls) +
+                  f"{'score':>9}  target")
+        print(f"  {row['text']:44}" +
+              "".join(f"{cell(row, i):>11}" for i in impls) +
+              f"{score_text(row):>9}  {goal_text(row):8} "
+              f"{row['verdict'] or ''}")
+    for case, failed in results.failures.items():
+        for impl, why in failed.items():
+            print(f"\n{case} failed with {TITLES[impl]}: {why}")
+    far = [ns for impls in results.distances.values()
+           for all_ns in impls.values() for ns in all_ns if ns]
+    if far and max(far) > 1.5 * min(far):
+        print(f"\nThe cores were {min(far)} to {max(far)} ns apart: they were "
+              "moved while this ran, so\nvalues side by side may differ by "
+              "more than the score, which compares rounds.")
+    judged = [row for row in rows if row["verdict"]]
+    if judged:
+        met = sum(row["verdict"] == "PASS" for row in judged)
+        print(f"\n{met} of {len(judged)} targets met")
+    return rows
