@@ -11,7 +11,13 @@ LAB_OUT := $(BUILD)/lab/$(notdir $(LAB_KERNEL))
 
 .PHONY: vm-test vm-debug-test driver-check lab-build lab-modules
 
-lab-build: test-build lab-modules
+LAB_TOOLS := $(addprefix $(BUILD)/lab/,cable remote)
+
+lab-build: test-build lab-modules $(LAB_TOOLS)
+
+$(LAB_TOOLS): $(BUILD)/lab/%: lab/%.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $<
 
 # Modules are built where their sources are linked to: see driver/driver.mk.
 lab-modules:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 #
-# What lab/vm and lab/pair share: how a guest is made and started. The
-# settings are the variables vm_*.
+# For lab/vm: how a guest is made and started. The settings are the variables
+# vm_*.
 
 lab_cannot()
 {
@@ -9,18 +9,19 @@ lab_cannot()
 	exit 77
 }
 
-# LAB_TMP, removed at the end.
+# LAB_TMP, removed at the end, with the processes in $helpers.
 lab_tmp()
 {
+	helpers=
 	LAB_TMP=$(mktemp -d "${TMPDIR:-/tmp}/o2g-lab.XXXXXX") || exit 1
-	trap 'rm -rf "$LAB_TMP"' EXIT
+	trap '[ -n "$helpers" ] && kill $helpers 2>/dev/null; rm -rf "$LAB_TMP"' EXIT
 	trap 'exit 130' INT TERM
 }
 
 vm_defaults()
 {
 	vm_kernel=${LAB_KERNEL:-6.1} vm_cpus=2 vm_mem=512 vm_time=120
-	vm_append= vm_qemu= vm_tty= vm_name=lab
+	vm_append= vm_qemu= vm_tty= vm_name=lab pair_words=()
 }
 
 # vm_prepare DIR SHARE COMMAND...: the initramfs, and what the guest shall do.
@@ -125,4 +126,64 @@ nokaslr audit=0 apparmor=0 random.trust_cpu=on net.ifnames=0 $vm_append" \
 		-virtfs "local,path=$share,mount_tag=share,security_model=none" \
 		-device virtio-rng-pci \
 		$vm_qemu "$@" 9>&1
+}
+
+# keep_log KLOG FILE: a copy, and rc changes if there is a report in it.
+keep_log()
+{
+	[ -n "$2" ] && cp "$1" "$2"
+	[ -n "$any_log" ] && return
+	"$lab/klog" "$1" >&2 || { [ $rc = 0 ] && rc=126; }
+}
+
+# --- two machines ---
+
+# pair_net NAME: QEMU's words for the cards of machine a or b. eth0 is on the
+# cable that tests spoil, eth1 on one of its own, for control.
+pair_net()
+{
+	local number=1 path=$LAB_TMP
+
+	[ "$1" = b ] && number=2
+	pair_words=(-netdev "stream,id=n0,server=off,addr.type=unix,addr.path=$path/net/$1"
+		-device "virtio-net-pci,netdev=n0,mac=52:54:00:77:00:0$number"
+		-netdev "stream,id=n1,server=off,addr.type=unix,addr.path=$path/control/$1"
+		-device "virtio-net-pci,netdev=n1,mac=52:54:00:78:00:0$number"
+		-chardev "socket,id=ctl,path=$path/net/ctl"
+		-device "virtserialport,chardev=ctl")
+}
+
+# The cables and machine b; then pair_words is set for a.
+pair_start()
+{
+	local build=${BUILD:-build} net
+
+	[ -x "$build/lab/cable" ] || { echo "lab/vm: first make lab-build" >&2; exit 1; }
+	for net in net control; do
+		mkdir -p "$LAB_TMP/$net"
+		"$build/lab/cable" "$LAB_TMP/$net" &
+		helpers+=" $!"
+	done
+	while [ ! -S "$LAB_TMP/control/ctl" ] || [ ! -S "$LAB_TMP/net/ctl" ]; do
+		sleep 0.05
+	done
+	mkdir -p "$LAB_TMP/b/share"
+	vm_name=b
+	vm_prepare "$LAB_TMP/b" "$LAB_TMP/b/share" "$build/lab/remote" serve
+	pair_net b
+	vm_start "$LAB_TMP/b" "$LAB_TMP/b/share" "${pair_words[@]}" \
+		>"$LAB_TMP/b/out" 2>&1 &
+	pair_b=$!
+	pair_net a
+}
+
+# b has no end of its own, unless a has died before it.
+pair_end()
+{
+	local timer
+
+	timer=$(ps -o pid= --ppid $pair_b 2>/dev/null)
+	kill $timer $pair_b $helpers 2>/dev/null
+	wait $pair_b 2>/dev/null
+	helpers=
 }
