@@ -13,6 +13,7 @@ struct keyval {
 	int refs; /* the program's, and one per attribute */
 	bool freed;
 	enum mpii_attr_kind kind;
+	enum mpii_language lang; /* of the callbacks */
 	mpii_attr_copy_fn *copy;
 	mpii_attr_delete_fn *delete;
 	void *extra_state;
@@ -21,7 +22,9 @@ struct keyval {
 
 struct mpii_attr {
 	struct keyval *key;
+	enum mpii_language lang; /* that set it; of Fortran, value is a number */
 	void *value;
+	int integer; /* the number, for C, which gets a pointer to it */
 	struct mpii_attr *next; /* the one set before */
 };
 
@@ -39,7 +42,8 @@ int mpii_keyval_create(enum mpii_attr_kind kind, mpii_attr_copy_fn *copy,
 
 	if (!k)
 		return 0;
-	*k = (struct keyval){ .refs = 1, .kind = kind, .copy = copy,
+	*k = (struct keyval){ .refs = 1, .kind = kind,
+			      .lang = mpii_language_take(), .copy = copy,
 			      .delete = delete, .extra_state = extra_state };
 	pthread_mutex_lock(&lock);
 	k->number = next_number++;
@@ -121,13 +125,30 @@ static bool is_null_fn(mpii_attr_delete_fn *fn)
 	return (uintptr_t)fn == (uintptr_t)MPI_COMM_NULL_DELETE_FN;
 }
 
+static void store(struct mpii_attr *a, enum mpii_language lang, void *value)
+{
+	a->lang = lang;
+	a->value = value;
+	a->integer = (int)(intptr_t)value;
+}
+
+/* The value for @lang: C sees a number of Fortran as a pointer to it. */
+static void *seen_by(enum mpii_language lang, struct mpii_attr *a)
+{
+	if (lang != MPII_LANG_C || a->lang == MPII_LANG_C)
+		return a->value;
+	return a->lang == MPII_LANG_FORTRAN ? (void *)&a->value :
+					      (void *)&a->integer;
+}
+
 static int run_delete(void *handle, struct mpii_attr *a)
 {
 	struct keyval *k = a->key;
 
 	if (is_null_fn(k->delete))
 		return MPI_SUCCESS;
-	return k->delete(handle, k->number, a->value, k->extra_state);
+	return mpii_call_delete(k->lang, k->delete, handle, k->number,
+				seen_by(k->lang, a), k->extra_state);
 }
 
 static int refused(int code, const char *what)
@@ -139,6 +160,7 @@ static int refused(int code, const char *what)
 int mpii_attr_set(enum mpii_attr_kind kind, void *handle,
 		  struct mpii_attr **list, int keyval, void *value)
 {
+	enum mpii_language lang = mpii_language_take();
 	struct mpii_attr *a, *new = malloc(sizeof(*new));
 	struct keyval *k;
 	int err;
@@ -150,7 +172,8 @@ int mpii_attr_set(enum mpii_attr_kind kind, void *handle,
 	a = k ? *place(list, k) : NULL;
 	if (k && !a) {
 		k->refs++;
-		*new = (struct mpii_attr){ k, value, *list };
+		*new = (struct mpii_attr){ .key = k, .next = *list };
+		store(new, lang, value);
 		*list = new;
 		new = NULL;
 	}
@@ -163,13 +186,14 @@ int mpii_attr_set(enum mpii_attr_kind kind, void *handle,
 	err = run_delete(handle, a);
 	if (err)
 		return refused(err, "delete");
-	a->value = value;
+	store(a, lang, value);
 	return MPI_SUCCESS;
 }
 
 int mpii_attr_get(enum mpii_attr_kind kind, struct mpii_attr *list, int keyval,
 		  void **value, int *flag)
 {
+	enum mpii_language lang = mpii_language_take();
 	struct mpii_attr *a = NULL;
 	struct keyval *k;
 
@@ -179,9 +203,25 @@ int mpii_attr_get(enum mpii_attr_kind kind, struct mpii_attr *list, int keyval,
 		a = *place(&list, k);
 	*flag = a != NULL;
 	if (a)
-		*value = a->value;
+		*value = seen_by(lang, a);
 	pthread_mutex_unlock(&lock);
 	return k ? MPI_SUCCESS : no_such_key(keyval);
+}
+
+void mpii_attr_give_int(void *attribute_val, int *value)
+{
+	if (mpii_language_take() == MPII_LANG_C)
+		*(int **)attribute_val = value;
+	else
+		*(MPI_Aint *)attribute_val = *value;
+}
+
+void mpii_attr_give_address(void *attribute_val, MPI_Aint *value)
+{
+	if (mpii_language_take() == MPII_LANG_C)
+		*(MPI_Aint **)attribute_val = value;
+	else
+		*(MPI_Aint *)attribute_val = *value;
 }
 
 /* Run the callback of *p and take it out of the list. */
@@ -237,40 +277,45 @@ int mpii_attr_delete_all(enum mpii_attr_kind kind, void *handle,
 
 /* What the copy has: nothing (flag 0), the same value, or what a callback of
  * the program says. */
-static int run_copy(void *handle, const struct mpii_attr *a, void **value,
+static int run_copy(void *handle, struct mpii_attr *a, struct mpii_attr *new,
 		    int *flag)
 {
 	const struct keyval *k = a->key;
+	void *value = NULL;
+	int err;
 
 	*flag = 0;
-	*value = a->value;
+	store(new, a->lang, a->value);
 	if ((uintptr_t)k->copy == (uintptr_t)MPI_COMM_NULL_COPY_FN)
 		return MPI_SUCCESS;
 	if ((uintptr_t)k->copy == (uintptr_t)MPI_COMM_DUP_FN) {
 		*flag = 1;
 		return MPI_SUCCESS;
 	}
-	return k->copy(handle, k->number, k->extra_state, a->value, value,
-		       flag);
+	err = mpii_call_copy(k->lang, k->copy, handle, k->number,
+			     k->extra_state, seen_by(k->lang, a), &value, flag);
+	store(new, k->lang, value);
+	return err;
 }
 
 int mpii_attr_copy_all(enum mpii_attr_kind kind, void *handle,
 		       struct mpii_attr *from, struct mpii_attr **to)
 {
 	struct mpii_attr *new;
-	void *value;
 	int err, flag;
 
 	for (; from; from = from->next) {
-		err = run_copy(handle, from, &value, &flag);
+		new = calloc(1, sizeof(*new));
+		if (!new)
+			return mpii_fail(MPI_ERR_NO_MEM, "out of memory");
+		new->key = from->key;
+		err = run_copy(handle, from, new, &flag);
+		if (err || !flag)
+			free(new);
 		if (err)
 			return refused(err, "copy");
 		if (!flag)
 			continue;
-		new = malloc(sizeof(*new));
-		if (!new)
-			return mpii_fail(MPI_ERR_NO_MEM, "out of memory");
-		*new = (struct mpii_attr){ from->key, value, NULL };
 		pthread_mutex_lock(&lock);
 		from->key->refs++;
 		*to = new; /* at the end: same order as in the original */

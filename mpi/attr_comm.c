@@ -113,7 +113,7 @@ static int get(MPI_Comm comm, int keyval, void *attribute_val, int *flag,
 	if (known) {
 		*flag = p != NULL;
 		if (p)
-			*(int **)attribute_val = p;
+			mpii_attr_give_int(attribute_val, p);
 		return MPI_SUCCESS;
 	}
 	err = mpii_attr_get(KIND, c->attrs, keyval, attribute_val, flag);

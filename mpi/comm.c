@@ -100,8 +100,8 @@ static void release(struct mpii_comm *c)
 void mpii_comm_stop(void)
 {
 	mpii_attr_delete_all(MPII_ATTR_COMM, MPI_COMM_WORLD, &mpii_world.attrs);
-	mpii_world.obj.magic = MPII_DEAD;
-	mpii_self.obj.magic = MPII_DEAD;
+	mpii_obj_end(&mpii_world.obj);
+	mpii_obj_end(&mpii_self.obj);
 	release(&mpii_world);
 	release(&mpii_self);
 }
@@ -110,7 +110,7 @@ void mpii_comm_put(struct mpii_comm *c)
 {
 	if (c->predefined || !mpii_obj_drop(&c->obj))
 		return;
-	c->obj.magic = MPII_DEAD;
+	mpii_obj_end(&c->obj);
 	if (c->local)
 		mpii_comm_put(c->local);
 	if (c->owns_context)
@@ -329,7 +329,7 @@ static int end(MPI_Comm *comm, const char *func, bool wait)
 		mpii_comm_drain(c);
 	mpii_event(MPII_EVENT_COMM_FREE, (int)c->context, c->size);
 	/* Pending requests keep the object, but nobody may name it again. */
-	c->obj.magic = MPII_DEAD;
+	mpii_obj_end(&c->obj);
 	mpii_comm_put(c);
 	*comm = MPI_COMM_NULL;
 	return MPI_SUCCESS;

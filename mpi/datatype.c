@@ -252,7 +252,8 @@ int PMPI_Type_free(MPI_Datatype *datatype)
 	if (t->predefined)
 		return mpii_error(NULL, MPI_ERR_TYPE, func,
 				  "%s is predefined and cannot be freed",
-				  t->name);
+				  t->name ? t->name : "a type of "
+				  "MPI_Type_create_f90_*");
 	mpii_type_put(t);
 	*datatype = MPI_DATATYPE_NULL;
 	return MPI_SUCCESS;

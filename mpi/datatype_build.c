@@ -164,7 +164,7 @@ void mpii_type_put(struct mpii_type *t)
 {
 	if (t->predefined || !mpii_obj_drop(&t->obj))
 		return;
-	t->obj.magic = MPII_DEAD;
+	mpii_obj_end(&t->obj);
 	mpii_layout_free(t);
 	mpii_made_destroy(t->made);
 	free(t->name);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "errors.h"
+#include "lang.h"
 #include "mpii.h"
 
 #define PREDEFINED(h, k) \
@@ -37,7 +38,7 @@ void mpii_errh_put(struct mpii_errh *e)
 {
 	if (e->kind != MPII_ERRH_USER || !mpii_obj_drop(&e->obj))
 		return;
-	e->obj.magic = MPII_DEAD;
+	mpii_obj_end(&e->obj);
 	free(e);
 }
 
@@ -57,6 +58,7 @@ int PMPI_Comm_create_errhandler(
 	e->obj.magic = MPII_ERRH;
 	e->obj.refs = 1;
 	e->kind = MPII_ERRH_USER;
+	e->lang = mpii_language_take();
 	e->comm_fn = comm_errhandler_fn;
 	e->handle = (MPI_Errhandler)e;
 	*errhandler = e->handle;

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "errors.h"
+#include "lang.h"
 #include "mpii.h"
 #include "tools/events.h"
 
@@ -101,7 +102,7 @@ int mpii_handle(struct mpii_comm *c, int code)
 	if (!e || e->kind == MPII_ERRH_FATAL || e->kind == MPII_ERRH_ABORT)
 		fatal(c, code);
 	if (e->kind == MPII_ERRH_USER)
-		e->comm_fn(&h, &code);
+		mpii_call_errhandler(e->lang, e->comm_fn, h, &code);
 	return code;
 }
 

@@ -2,6 +2,7 @@
 /* Generalized requests: completed by the program, waited for like others. */
 #include <stdlib.h>
 
+#include "lang.h"
 #include "request.h"
 
 struct greq {
@@ -9,6 +10,7 @@ struct greq {
 	MPI_Grequest_free_function *free;
 	MPI_Grequest_cancel_function *cancel;
 	void *extra_state;
+	enum mpii_language lang;
 	/* ORPHAN: freed by the program before it was completed; the request
 	 * then belongs to the call that completes it. */
 	_Atomic(enum { PENDING, COMPLETE, ORPHAN }) state;
@@ -26,7 +28,7 @@ static void drop(struct greq *g)
 {
 	if (atomic_fetch_sub(&g->refs, 1) != 1)
 		return;
-	g->free(g->extra_state);
+	mpii_call_free(g->lang, g->free, g->extra_state);
 	free(g);
 }
 
@@ -53,8 +55,8 @@ int PMPI_Grequest_start(MPI_Grequest_query_function *query_fn,
 	r = mpii_req_create(MPII_REQ_GREQ);
 	if (!g || !r)
 		return mpii_no_mem(NULL, func);
-	*g = (struct greq){ query_fn, free_fn, cancel_fn, extra_state, PENDING,
-			    2 };
+	*g = (struct greq){ query_fn, free_fn, cancel_fn, extra_state,
+			    mpii_language_take(), PENDING, 2 };
 	mpii_status_empty(&r->status);
 	r->state = g;
 	r->poll = poll_greq;
@@ -100,14 +102,15 @@ void mpii_greq_query(struct mpii_req *r)
 {
 	struct greq *g = r->state;
 
-	r->status.MPI_ERROR = g->query(g->extra_state, &r->status);
+	r->status.MPI_ERROR = mpii_call_query(g->lang, g->query,
+					      g->extra_state, &r->status);
 }
 
 int mpii_greq_cancel(struct mpii_req *r)
 {
 	struct greq *g = r->state;
-	int err = g->cancel(g->extra_state,
-			    atomic_load(&g->state) == COMPLETE);
+	int err = mpii_call_cancel(g->lang, g->cancel, g->extra_state,
+				   atomic_load(&g->state) == COMPLETE);
 
 	if (err)
 		mpii_fail(err, "the request's cancel function returned %d",

@@ -60,7 +60,7 @@ void mpii_group_put(struct mpii_group *g)
 {
 	if (g == &mpii_group_empty || !mpii_obj_drop(&g->obj))
 		return;
-	g->obj.magic = MPII_DEAD;
+	mpii_obj_end(&g->obj);
 	free(g->world);
 	free(g);
 }

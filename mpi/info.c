@@ -51,7 +51,7 @@ void mpii_info_destroy(struct mpii_info *i)
 		free(i->pairs[k].value);
 	}
 	free(i->pairs);
-	i->obj.magic = MPII_DEAD;
+	mpii_obj_end(&i->obj);
 	free(i);
 }
 

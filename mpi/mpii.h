@@ -52,6 +52,7 @@ enum mpii_magic {
 struct mpii_obj {
 	uint32_t magic;
 	atomic_int refs;
+	atomic_int number; /* the handle as an integer, 0: has none yet */
 };
 
 static inline void mpii_obj_hold(struct mpii_obj *o)
@@ -63,6 +64,23 @@ static inline bool mpii_obj_drop(struct mpii_obj *o)
 {
 	return atomic_fetch_sub_explicit(&o->refs, 1, memory_order_acq_rel) ==
 	       1;
+}
+
+/*
+ * Handles as integers (handle_int.c), for Fortran and MPI_X_toint: predefined
+ * ones are their ABI value, others get a number when first asked for one.
+ */
+int mpii_handle_to_int(void *handle); /* 0: out of memory */
+void *mpii_handle_from_int(int number); /* NULL: names nothing */
+void mpii_handle_forget(struct mpii_obj *o);
+
+/* Nobody may name this object from now on. */
+static inline void mpii_obj_end(struct mpii_obj *o)
+{
+	o->magic = MPII_DEAD;
+	if (mpii_unlikely(
+		    atomic_load_explicit(&o->number, memory_order_relaxed)))
+		mpii_handle_forget(o);
 }
 
 /* --- process (init.c) --- */
@@ -283,6 +301,7 @@ struct mpii_op {
 	struct mpii_obj obj;
 	MPI_Op handle;
 	bool commutes, predefined;
+	uint8_t lang;		   /* user-defined: enum mpii_language */
 	uint8_t index;		   /* predefined: enum mpii_op_index */
 	MPI_User_function *fn;	   /* user-defined, int count */
 	MPI_User_function_c *fn_c; /* user-defined, large count */
@@ -423,6 +442,7 @@ struct mpii_errh {
 	MPI_Errhandler handle;
 	enum { MPII_ERRH_FATAL, MPII_ERRH_ABORT, MPII_ERRH_RETURN,
 	       MPII_ERRH_USER } kind;
+	uint8_t lang; /* of the function, enum mpii_language */
 	MPI_Comm_errhandler_function *comm_fn;
 	void *fn; /* window, file, session handlers */
 };

@@ -5,8 +5,10 @@
  */
 #include <limits.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "op.h"
+#include "fortran_abi.h"
+#include "lang.h"
 
 #define AT(h) [(uintptr_t)(h) - MPII_OP_FIRST]
 #define OP(h, index_)                                                          \
@@ -78,7 +80,8 @@ int mpii_op_check(const struct mpii_op *op, const struct mpii_type *t)
 				 op_names[op->index]);
 	if (!(op_classes[op->index] & 1u << basic->class))
 		return mpii_fail(MPI_ERR_OP, "%s is not defined on %s",
-				 op_names[op->index], basic->name);
+				 op_names[op->index],
+				 basic->name ? basic->name : "this datatype");
 	return MPI_SUCCESS;
 }
 
@@ -87,7 +90,12 @@ static void apply_user(const struct mpii_op *op, const char *in, char *inout,
 		       MPI_Count count, const struct mpii_type *t)
 {
 	MPI_Datatype h = t->handle;
+	MPI_Fint number;
 
+	if (op->lang != MPII_LANG_C) { /* it reads no more than an INTEGER */
+		number = mpii_handle_to_int(h);
+		memcpy(&h, &number, sizeof(number));
+	}
 	if (op->fn_c) {
 		op->fn_c((void *)in, inout, &count, &h);
 		return;
@@ -111,6 +119,10 @@ void mpii_op_apply(const struct mpii_op *op, const void *in, void *inout,
 		mpii_copy(in, count, t, inout, count, t);
 	else if (!op->predefined)
 		apply_user(op, in, inout, count, t);
+	else if (mpii_unlikely(mpii_logical_unusual(t)) &&
+		 op_classes[op->index] == TRUTHS)
+		mpii_logical_apply(op->index, predefined(t)->size, in, inout,
+				   count);
 	else
 		mpii_op_loops[op->index][predefined(t)->kind](in, inout, count);
 }
@@ -125,7 +137,7 @@ void mpii_op_put(struct mpii_op *op)
 {
 	if (op->predefined || !mpii_obj_drop(&op->obj))
 		return;
-	op->obj.magic = MPII_DEAD;
+	mpii_obj_end(&op->obj);
 	free(op);
 }
 
@@ -147,6 +159,7 @@ static int op_create(const char *func, MPI_User_function *fn,
 	atomic_init(&op->obj.refs, 1);
 	op->handle = (MPI_Op)op;
 	op->commutes = commute;
+	op->lang = mpii_language_take();
 	op->fn = fn;
 	op->fn_c = fn_c;
 	*handle = op->handle;

@@ -107,7 +107,8 @@ static int wrap(struct mpii_comm *c, int source, struct query *q,
 	if (!m)
 		return mpii_no_mem(c, func);
 	mpii_status_from(&mine, c, source, &q->st);
-	*m = (struct msg){ { MPII_MSG, 1 }, o2g, c, mine.MPI_SOURCE };
+	*m = (struct msg){ .obj = { MPII_MSG, 1 }, .o2g = o2g, .comm = c,
+			   .source = mine.MPI_SOURCE };
 	mpii_comm_hold(c);
 	*message = (MPI_Message)m;
 	if (status != MPI_STATUS_IGNORE) {
@@ -223,7 +224,7 @@ static int start(void *buf, MPI_Count count, struct mpii_type *t, struct msg *m,
 		mpii_req_put(r);
 		return err;
 	}
-	m->obj.magic = MPII_DEAD;
+	mpii_obj_end(&m->obj);
 	free(m);
 	*req = r;
 	return MPI_SUCCESS;

@@ -102,6 +102,7 @@ struct mpii_req *mpii_req_create(enum mpii_req_kind kind)
 			return NULL;
 	}
 	r->obj.magic = MPII_REQ;
+	atomic_init(&r->obj.number, 0);
 	r->kind = kind;
 	r->persistent = false;
 	r->active = true;
@@ -136,7 +137,7 @@ void mpii_req_put(struct mpii_req *r)
 		mpii_type_put(r->type);
 	if (r->comm)
 		mpii_comm_put(r->comm);
-	r->obj.magic = MPII_DEAD;
+	mpii_obj_end(&r->obj);
 	r->state = cache.head;
 	cache.head = r;
 	if (mpii_unlikely(++cache.n > CACHE_MAX))
@@ -357,7 +358,7 @@ void mpii_req_detach(struct mpii_req *r)
 	if (r == &mpii_sent)
 		return;
 	r->persistent = false;
-	r->obj.magic = MPII_DEAD;
+	mpii_obj_end(&r->obj);
 	if (!o2g) {
 		mpii_req_put(r);
 		return;

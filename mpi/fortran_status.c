@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/*
+ * Statuses of C, of mpif.h and of mpi_f08. All three are eight integers in the
+ * same order, so that a conversion is a copy.
+ */
+#include <string.h>
+
+#include "mpii.h"
+
+/*
+ * What MPI_STATUS_IGNORE and MPI_STATUSES_IGNORE of Fortran look like from C.
+ * The Fortran library, when there is one, stores the addresses of its variables
+ * here; without it nothing in Fortran can give them.
+ */
+#pragma GCC visibility push(default)
+static MPI_F08_status nobody[2];
+MPI_Fint *MPI_F_STATUS_IGNORE = (MPI_Fint *)&nobody[0];
+MPI_Fint *MPI_F_STATUSES_IGNORE = (MPI_Fint *)&nobody[1];
+MPI_F08_status *MPI_F08_STATUS_IGNORE = &nobody[0];
+MPI_F08_status *MPI_F08_STATUSES_IGNORE = &nobody[1];
+#pragma GCC visibility pop
+
+_Static_assert(sizeof(MPI_Status) == MPI_F_STATUS_SIZE * sizeof(MPI_Fint) &&
+	       sizeof(MPI_F08_status) == sizeof(MPI_Status),
+	       "a status has one size in all languages");
+
+static bool ignored(const void *status)
+{
+	return !status || status == MPI_F_STATUS_IGNORE ||
+	       status == MPI_F_STATUSES_IGNORE ||
+	       status == MPI_F08_STATUS_IGNORE ||
+	       status == MPI_F08_STATUSES_IGNORE;
+}
+
+static int convert(const char *func, const void *from, void *to)
+{
+	if (ignored(from))
+		return mpii_error(NULL, MPI_ERR_ARG, func,
+				  "the status to convert is a null pointer or "
+				  "MPI_STATUS_IGNORE");
+	if (ignored(to))
+		return mpii_error(NULL, MPI_ERR_ARG, func,
+				  "the status to fill is a null pointer or "
+				  "MPI_STATUS_IGNORE");
+	memmove(to, from, sizeof(MPI_Status));
+	return MPI_SUCCESS;
+}
+
+int PMPI_Status_c2f(const MPI_Status *c_status, MPI_Fint *f_status)
+{
+	return convert("MPI_Status_c2f", c_status, f_status);
+}
+MPII_ALIAS(Status_c2f);
+
+int PMPI_Status_f2c(const MPI_Fint *f_status, MPI_Status *c_status)
+{
+	return convert("MPI_Status_f2c", f_status, c_status);
+}
+MPII_ALIAS(Status_f2c);
+
+int PMPI_Status_c2f08(const MPI_Status *c_status, MPI_F08_status *f08_status)
+{
+	return convert("MPI_Status_c2f08", c_status, f08_status);
+}
+MPII_ALIAS(Status_c2f08);
+
+int PMPI_Status_f082c(const MPI_F08_status *f08_status, MPI_Status *c_status)
+{
+	return convert("MPI_Status_f082c", f08_status, c_status);
+}
+MPII_ALIAS(Status_f082c);
+
+int PMPI_Status_f2f08(const MPI_Fint *f_status, MPI_F08_status *f08_status)
+{
+	return convert("MPI_Status_f2f08", f_status, f08_status);
+}
+MPII_ALIAS(Status_f2f08);
+
+int PMPI_Status_f082f(const MPI_F08_status *f08_status, MPI_Fint *f_status)
+{
+	return convert("MPI_Status_f082f", f08_status, f_status);
+}
+MPII_ALIAS(Status_f082f);
