@@ -137,7 +137,7 @@ $(EXAMPLES_MPI): $(BUILD)/examples/%: examples/%.c $(MPICC) $(LIBMPI) \
 	@mkdir -p $(@D)
 	$(MPICC) $(OPT) $(WARN) $(SANITIZE) -o $@ $<
 
-include launch/launch.mk
+include launch/launch.mk mpi/fortran/fortran.mk
 -include tests/unit/unit.mk tests/fuzz/fuzz.mk bench/bench.mk lab/lab.mk
 
 # --- tests ---

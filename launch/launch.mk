@@ -30,13 +30,15 @@ $(BUILD)/bin/mpicc $(BUILD)/bin/mpicxx: | $(BUILD_INCLUDE)
 $(BUILD)/bin/mpicc: launch/mpicc.in
 	@mkdir -p $(@D)
 	sed -e 's|@VERSION@|$(VERSION)|' -e 's|@NAME@|mpicc|' \
-	  -e 's|@COMPILER@|cc|' -e 's|@VARIABLE@|O2G_CC|' -e 's|@OPTION@|cc|' $< >$@
+	  -e 's|@COMPILER@|cc|' -e 's|@VARIABLE@|O2G_CC|' -e 's|@OPTION@|cc|' \
+	  -e 's|@HEADER@|mpi.h|' -e 's|@LIBS@|-lmpi|' -e 's|@FLAGS@||' $< >$@
 	chmod +x $@
 
 $(BUILD)/bin/mpicxx: launch/mpicc.in
 	@mkdir -p $(@D)
 	sed -e 's|@VERSION@|$(VERSION)|' -e 's|@NAME@|mpicxx|' \
-	  -e 's|@COMPILER@|c++|' -e 's|@VARIABLE@|O2G_CXX|' -e 's|@OPTION@|cxx|' $< >$@
+	  -e 's|@COMPILER@|c++|' -e 's|@VARIABLE@|O2G_CXX|' -e 's|@OPTION@|cxx|' \
+	  -e 's|@HEADER@|mpi.h|' -e 's|@LIBS@|-lmpi|' -e 's|@FLAGS@||' $< >$@
 	chmod +x $@
 
 $(BUILD)/bin/mpic++: $(BUILD)/bin/mpicxx

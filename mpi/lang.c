@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /* Callbacks in the language they are written in: see lang.h. */
+#include <stdlib.h>
+
 #include "lang.h"
+#include "request.h"
 
 /* A callback as what it really is. */
 #define AS(type, fn) ((type *)(void (*)(void))(fn))
@@ -132,4 +135,48 @@ int mpii_call_cancel(enum mpii_language lang, MPI_Grequest_cancel_function *fn,
 		return fn(extra_state, complete);
 	AS(cancel_fortran, fn)(&state, &complete, &error);
 	return error;
+}
+
+/* --- what the bindings do when a request starts and ends --- */
+
+void o2g_mpi_add_hook(MPI_Request request, struct o2g_mpi_hook *h)
+{
+	struct mpii_req *r = mpii_req_get(request);
+	struct mpii_req none = { .hooks = h };
+
+	h->next = NULL;
+	if (!r || r == &mpii_sent) {
+		mpii_hooks_end(&none);
+		return;
+	}
+	h->next = r->hooks;
+	r->hooks = h;
+}
+
+void mpii_hooks_start(struct mpii_req *r)
+{
+	for (struct o2g_mpi_hook *h = r->hooks; h; h = h->next)
+		if (h->start)
+			h->start(h);
+}
+
+void mpii_hooks_done(struct mpii_req *r)
+{
+	for (struct o2g_mpi_hook *h = r->hooks; h; h = h->next)
+		if (h->done)
+			h->done(h);
+}
+
+void mpii_hooks_end(struct mpii_req *r)
+{
+	struct o2g_mpi_hook *h;
+
+	if (!r->persistent)
+		mpii_hooks_done(r);
+	while ((h = r->hooks)) {
+		r->hooks = h->next;
+		if (h->end)
+			h->end(h);
+		free(h);
+	}
 }

@@ -48,4 +48,24 @@ int mpii_call_free(enum mpii_language lang, MPI_Grequest_free_function *fn,
 int mpii_call_cancel(enum mpii_language lang, MPI_Grequest_cancel_function *fn,
 		     void *extra_state, int complete);
 
+/*
+ * For the bindings, which may have to keep and to copy what a request uses: run
+ * start each time the request starts again, done when it has completed, and end
+ * with the request. Any of them may be NULL. Takes the hook over (malloc'ed);
+ * a request that has nothing left to do runs it at once.
+ */
+struct o2g_mpi_hook {
+	void (*start)(struct o2g_mpi_hook *h);
+	void (*done)(struct o2g_mpi_hook *h);
+	void (*end)(struct o2g_mpi_hook *h);
+	struct o2g_mpi_hook *next;
+};
+__attribute__((visibility("default"))) void
+o2g_mpi_add_hook(MPI_Request request, struct o2g_mpi_hook *h);
+
+void mpii_hooks_start(struct mpii_req *r);
+void mpii_hooks_done(struct mpii_req *r);
+/* Done first, unless the request is persistent. */
+void mpii_hooks_end(struct mpii_req *r);
+
 #endif

@@ -366,6 +366,7 @@ struct mpii_req {
 	int (*poll)(struct mpii_req *r);
 	void (*release)(struct mpii_req *r);
 	void *state;
+	struct o2g_mpi_hook *hooks; /* of the bindings: lang.h */
 };
 static inline struct mpii_req *mpii_req_get(MPI_Request h)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /* Persistent requests: the arguments once, then MPI_Start as often as wanted. */
+#include "lang.h"
 #include "request.h"
 
 static int make(enum mpii_req_kind kind, const void *buf, MPI_Count count,
@@ -101,6 +102,7 @@ static int start(struct mpii_req *r)
 
 	mpii_status_empty(&r->status);
 	r->status.MPI_ERROR = MPI_SUCCESS;
+	mpii_hooks_start(r);
 	if (r->start)
 		return r->start(r);
 	if (r->peer == MPI_PROC_NULL) {

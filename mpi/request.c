@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "process.h"
+#include "lang.h"
 #include "request.h"
 
 #define CACHE_MAX 256
@@ -114,6 +115,7 @@ struct mpii_req *mpii_req_create(enum mpii_req_kind kind)
 	r->poll = NULL;
 	r->release = NULL;
 	r->state = NULL;
+	r->hooks = NULL;
 	r->status.MPI_ERROR = MPI_SUCCESS;
 	return r;
 }
@@ -131,6 +133,8 @@ void mpii_req_put(struct mpii_req *r)
 {
 	if (r == &mpii_sent)
 		return;
+	if (mpii_unlikely(r->hooks))
+		mpii_hooks_end(r);
 	if (mpii_unlikely(r->release))
 		r->release(r);
 	if (mpii_unlikely(r->type))
@@ -228,6 +232,7 @@ void mpii_req_retire(struct mpii_req *r, MPI_Request *h)
 {
 	if (r->persistent) {
 		r->active = false;
+		mpii_hooks_done(r);
 		return;
 	}
 	mpii_req_put(r);

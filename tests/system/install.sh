@@ -36,6 +36,16 @@ if command -v g++ >/dev/null; then
 	"$to/bin/mpicxx" ring.cc -o ring3 || fail "mpicxx"
 	timeout 20 "$to/bin/mpiexec" -n 2 ./ring3 >out 2>&1 || { cat out; fail "ring3"; }
 fi
+if [ -x "$to/bin/mpifort" ]; then
+	cp "$OLDPWD/examples/ring_f08.f90" .
+	"$to/bin/mpifort" ring_f08.f90 -o ring4 || fail "mpifort"
+	timeout 20 "$to/bin/mpiexec" -n 2 ./ring4 >out 2>&1 || { cat out; fail "ring4"; }
+	expect out 'the token counts'
+	ldd ring4 | grep -q "$to/lib/libmpifort" || fail "ring4 uses another library"
+	gfortran $(pkg-config --cflags mpi-fort) ring_f08.f90 -o ring5 \
+		$(pkg-config --libs mpi-fort) || fail "pkg-config mpi-fort"
+	timeout 20 "$to/bin/mpiexec" -n 2 ./ring5 >out 2>&1 || { cat out; fail "ring5"; }
+fi
 for page in man3/o2g_send.3 man3/o2g_isend.3 man7/o2g.7 man1/o2g.1; do
 	[ -s "$to/share/man/$page" ] || fail "$page is not installed"
 done

@@ -27,6 +27,15 @@ shows "cc $inc '-DA=\"b c\"' -c 'x y.c'" "$MPICC" -show '-DA="b c"' -c 'x y.c'
 shows "cc $inc" "$MPICC" -compile-info
 shows "cc $inc" "$MPICC" -show-compile-info
 shows "cc $link" "$MPICC" -link-info
+MPIFORT=$PWD/$BUILD/bin/mpifort
+if [ -x "$MPIFORT" ]; then
+	flink="-L$dir/lib -Wl,-rpath,$dir/lib -lmpifort -lmpi"
+	"$MPIFORT" -show x.f90 | grep -qF -- "$inc " || fail "mpifort -show"
+	"$MPIFORT" -show x.f90 | grep -qF -- "x.f90 $flink" || fail "mpifort -show"
+	shows "my-fc $inc x.f90 $flink" "$MPIFORT" -fc=my-fc -show x.f90
+	shows "my-fc $inc -c x.f90" env O2G_FC=my-fc "$MPIFORT" -show -c x.f90
+	shows "my-fc $inc x.f $flink" "$BUILD/bin/mpif77" -fc=my-fc -show x.f
+fi
 shows "my-cc $inc x.c $link" "$MPICC" -cc=my-cc -show x.c
 shows "cache cc $inc x.c $link" env O2G_CC="cache cc" "$MPICC" -show x.c
 shows "c++ $inc x.cc $link" "$MPICXX" -show x.cc
