@@ -217,6 +217,7 @@ static int start(void *buf, MPI_Count count, struct mpii_type *t, struct msg *m,
 		r->count = count * t->size;
 	}
 	err = o2g_imrecv(m->o2g, x.segs, x.n, &r->o2g);
+	mpii_xfer_end(&x);
 	if (err) {
 		free(r->pack);
 		err = mpii_call_error(m->comm, m->source, err);

@@ -55,6 +55,7 @@ int mpii_start_send(struct mpii_req *r, const void *buf, MPI_Count count,
 	err = o2g_isend(mpii.ep, c->world[dest],
 			mpii_tag(mpii_send_context(c, context), tag), x.segs,
 			x.n, flags_of(mode), &r->o2g);
+	mpii_xfer_end(&x);
 	return err ? not_started(r, dest, err) : MPI_SUCCESS;
 }
 
@@ -73,6 +74,7 @@ int mpii_start_recv(struct mpii_req *r, void *buf, MPI_Count count,
 	mpii_match(context, tag, &want, &ignore);
 	err = o2g_irecv(mpii.ep, source < 0 ? O2G_ANY_SOURCE : c->world[source],
 			want, ignore, x.segs, x.n, &r->o2g);
+	mpii_xfer_end(&x);
 	return err ? not_started(r, source, err) : MPI_SUCCESS;
 }
 

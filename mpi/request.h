@@ -3,6 +3,8 @@
 #ifndef MPI_REQUEST_H
 #define MPI_REQUEST_H
 
+#include <stdlib.h>
+
 #include "mpii.h"
 
 #define MPII_ANY_TAG_BITS UINT64_C(0xffffffff)
@@ -31,13 +33,19 @@ static inline void mpii_match(uint32_t context, int tag, uint64_t *want,
 struct mpii_xfer {
 	unsigned n;
 	void *pack; /* the data goes through this copy; malloc'ed */
-	struct o2g_seg segs[MPII_SEGS];
+	struct o2g_seg *segs, few[MPII_SEGS];
 };
 /* False: out of memory. For a send, packs where that is cheaper. */
 bool mpii_xfer_send(struct mpii_xfer *x, const void *buf, MPI_Count count,
 		    const struct mpii_type *t);
 bool mpii_xfer_recv(struct mpii_xfer *x, void *buf, MPI_Count count,
 		    const struct mpii_type *t);
+/* When libo2g has been given the segments; what is packed stays. */
+static inline void mpii_xfer_end(struct mpii_xfer *x)
+{
+	if (mpii_unlikely(x->segs != x->few))
+		free(x->segs);
+}
 
 /* Words for, and the class of, what libo2g says about a message of @c with
  * rank @peer (of the remote group, or MPI_ANY_SOURCE). */

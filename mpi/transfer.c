@@ -3,21 +3,25 @@
  * Buffers of any datatype for libo2g, and words for what it reports.
  *
  * Data in a few big pieces goes as a list of segments; many or small pieces are
- * packed into one, since handling a piece costs more than copying it.
+ * packed into one, since handling a piece costs more than copying it. A receive
+ * puts up with more and smaller pieces than a send: a message that was packed
+ * can be read from the sender's memory in one go.
  */
-#include <stdlib.h>
-
 #include "request.h"
 
-#define PIECE_MIN 2048 /* average bytes from which a piece is left in place */
+/* Average bytes from which a piece is left in place. */
+#define SEND_PIECE_MIN 2048
+#define RECV_PIECE_MIN 256
+#define RECV_SEGS 1024 /* pieces of a message at most */
 
-/* Can it go without packing? Fills the segments if so. */
+/* Can it go without packing, as a few pieces? Fills the segments if so. */
 static bool in_place(struct mpii_xfer *x, const void *buf, MPI_Count count,
-		     const struct mpii_type *t)
+		     const struct mpii_type *t, size_t piece_min)
 {
 	size_t n;
 
 	x->pack = NULL;
+	x->segs = x->few;
 	if (t->contiguous || count == 0 || t->size == 0) {
 		x->segs[0].base = (void *)buf;
 		x->segs[0].len = (size_t)(count * t->size);
@@ -25,9 +29,26 @@ static bool in_place(struct mpii_xfer *x, const void *buf, MPI_Count count,
 		return true;
 	}
 	n = mpii_type_segs(t, buf, count, x->segs, MPII_SEGS);
-	x->n = (unsigned)n;
+	x->n = n <= RECV_SEGS ? (unsigned)n : RECV_SEGS + 1;
 	return n <= MPII_SEGS &&
-	       (n == 1 || (size_t)(count * t->size) / n >= PIECE_MIN);
+	       (n == 1 || (size_t)(count * t->size) / n >= piece_min);
+}
+
+/* After that: can it be received as a longer list of pieces? */
+static bool in_pieces(struct mpii_xfer *x, void *buf, MPI_Count count,
+		      const struct mpii_type *t)
+{
+	struct o2g_seg *list;
+
+	if (x->n <= MPII_SEGS || x->n > RECV_SEGS ||
+	    (size_t)(count * t->size) / x->n < RECV_PIECE_MIN)
+		return false;
+	list = malloc(x->n * sizeof(*list));
+	if (!list)
+		return false;
+	mpii_type_segs(t, buf, count, list, x->n);
+	x->segs = list;
+	return true;
 }
 
 static bool through_copy(struct mpii_xfer *x, MPI_Count bytes)
@@ -42,7 +63,7 @@ static bool through_copy(struct mpii_xfer *x, MPI_Count bytes)
 bool mpii_xfer_send(struct mpii_xfer *x, const void *buf, MPI_Count count,
 		    const struct mpii_type *t)
 {
-	if (in_place(x, buf, count, t))
+	if (in_place(x, buf, count, t, SEND_PIECE_MIN))
 		return true;
 	if (!through_copy(x, count * t->size))
 		return false;
@@ -53,7 +74,9 @@ bool mpii_xfer_send(struct mpii_xfer *x, const void *buf, MPI_Count count,
 bool mpii_xfer_recv(struct mpii_xfer *x, void *buf, MPI_Count count,
 		    const struct mpii_type *t)
 {
-	return in_place(x, buf, count, t) || through_copy(x, count * t->size);
+	return in_place(x, buf, count, t, RECV_PIECE_MIN) ||
+	       in_pieces(x, buf, count, t) ||
+	       through_copy(x, count * t->size);
 }
 
 /* --- words --- */

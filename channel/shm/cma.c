@@ -10,6 +10,8 @@ typedef ssize_t cma_fn(pid_t pid, const struct iovec *local,
 		       unsigned long nlocal, const struct iovec *remote,
 		       unsigned long nremote, unsigned long flags);
 
+#define PIECES 256 /* in one system call */
+
 static int cma_error(int err)
 {
 	switch (err) {
@@ -29,7 +31,7 @@ static int cma_error(int err)
 static int cma_copy(cma_fn *fn, u32 pid, u64 addr, const struct o2g_seg *segs,
 		    u32 nsegs, u64 len)
 {
-	struct o2g_seg part[64];
+	struct o2g_seg part[PIECES];
 	u64 off = 0, covered;
 
 	while (len) {
@@ -43,7 +45,8 @@ static int cma_copy(cma_fn *fn, u32 pid, u64 addr, const struct o2g_seg *segs,
 			segs++;
 			nsegs--;
 		}
-		n = chan_slice(segs, nsegs, off, len, part, 64, &covered);
+		n = chan_slice(segs, nsegs, off, len, part, PIECES,
+			       &covered);
 		if (!n)
 			return -EFAULT;
 		remote.iov_base = (void *)(uintptr_t)addr;
