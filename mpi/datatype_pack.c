@@ -20,12 +20,65 @@ struct walk {
 		    MPI_Aint stride);
 };
 
-#define COPY_RUN(dst, dstep, src, sstep, len, n)                               \
-	for (MPI_Count i_ = 0; i_ < (n); i_++) {                               \
-		memcpy(dst, src, len);                                         \
-		dst += dstep;                                                  \
-		src += sstep;                                                  \
+/*
+ * n pieces of a known size. Four at a time are loaded before any is stored: the
+ * compiler cannot know that the buffers are apart.
+ */
+#define COPY_PIECES(size)                                                   \
+	static inline void copy_##size(char *to, MPI_Aint to_step,          \
+				       const char *from, MPI_Aint step,     \
+				       MPI_Count n)                         \
+	{                                                                   \
+		typedef struct {                                            \
+			char byte[size];                                    \
+		} piece;                                                    \
+                                                                            \
+		for (; n >= 4; n -= 4) {                                    \
+			piece a = *(const piece *)from;                     \
+			piece b = *(const piece *)(from + step);            \
+			piece c = *(const piece *)(from + 2 * step);        \
+			piece d = *(const piece *)(from + 3 * step);        \
+                                                                            \
+			*(piece *)to = a;                                   \
+			*(piece *)(to + to_step) = b;                       \
+			*(piece *)(to + 2 * to_step) = c;                   \
+			*(piece *)(to + 3 * to_step) = d;                   \
+			from += 4 * step;                                   \
+			to += 4 * to_step;                                  \
+		}                                                           \
+		for (; n > 0; n--, from += step, to += to_step)             \
+			*(piece *)to = *(const piece *)from;                \
 	}
+COPY_PIECES(1)
+COPY_PIECES(2)
+COPY_PIECES(4)
+COPY_PIECES(8)
+COPY_PIECES(16)
+
+static inline void copy_run(char *to, MPI_Aint to_step, const char *from,
+			    MPI_Aint step, size_t len, MPI_Count n)
+{
+	switch (len) {
+	case 1:
+		copy_1(to, to_step, from, step, n);
+		break;
+	case 2:
+		copy_2(to, to_step, from, step, n);
+		break;
+	case 4:
+		copy_4(to, to_step, from, step, n);
+		break;
+	case 8:
+		copy_8(to, to_step, from, step, n);
+		break;
+	case 16:
+		copy_16(to, to_step, from, step, n);
+		break;
+	default:
+		for (; n > 0; n--, from += step, to += to_step)
+			memcpy(to, from, len);
+	}
+}
 
 static void pack_run(struct walk *w, char *p, MPI_Count len, MPI_Count n,
 		     MPI_Aint stride)
@@ -33,19 +86,7 @@ static void pack_run(struct walk *w, char *p, MPI_Count len, MPI_Count n,
 	char *out = w->packed;
 
 	w->packed += len * n;
-	switch (len) {
-	case 4:
-		COPY_RUN(out, 4, p, stride, 4, n);
-		break;
-	case 8:
-		COPY_RUN(out, 8, p, stride, 8, n);
-		break;
-	case 16:
-		COPY_RUN(out, 16, p, stride, 16, n);
-		break;
-	default:
-		COPY_RUN(out, len, p, stride, len, n);
-	}
+	copy_run(out, len, p, stride, len, n);
 }
 
 static void unpack_run(struct walk *w, char *p, MPI_Count len, MPI_Count n,
@@ -54,19 +95,7 @@ static void unpack_run(struct walk *w, char *p, MPI_Count len, MPI_Count n,
 	const char *in = w->packed;
 
 	w->packed += len * n;
-	switch (len) {
-	case 4:
-		COPY_RUN(p, stride, in, 4, 4, n);
-		break;
-	case 8:
-		COPY_RUN(p, stride, in, 8, 8, n);
-		break;
-	case 16:
-		COPY_RUN(p, stride, in, 16, 16, n);
-		break;
-	default:
-		COPY_RUN(p, stride, in, len, len, n);
-	}
+	copy_run(p, stride, in, len, len, n);
 }
 
 static MPI_Count min_count(MPI_Count a, MPI_Count b)
