@@ -78,6 +78,8 @@ void tcp_conn_hot(struct tcp_conn *k)
 {
 	struct tcp_conn **hot = k->chan->hot, *moved = k;
 
+	if (k->intake)
+		return;
 	for (int i = 0; i < TCP_HOT; i++) {
 		struct tcp_conn *old = hot[i];
 
@@ -95,10 +97,12 @@ void tcp_conn_broken(struct tcp_conn *k, int err)
 	chan_timer_set(k->chan->chan.ep, &k->timer, 0);
 }
 
+/* An intake has its own way to say that something has come. */
 static int watch_add(struct tcp_conn *k)
 {
-	int err = chan_watch_add(k->chan->chan.ep, &k->watch,
-				 EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET);
+	u32 events = EPOLLOUT | EPOLLRDHUP | EPOLLET |
+		     (k->intake ? 0 : EPOLLIN);
+	int err = chan_watch_add(k->chan->chan.ep, &k->watch, events);
 
 	k->watched = !err;
 	return err;
@@ -143,6 +147,9 @@ static int take_fd(struct tcp_conn *k)
 
 	if (fd < 0)
 		return -1;
+	if (k->intake)
+		k->intake->leave(k);
+	k->intake = NULL;
 	tcp_conn_unwatch(k);
 	k->watch.fd = -1;
 	return k->adopted ? -1 : fd;
@@ -167,6 +174,7 @@ void tcp_conn_destroy(struct tcp_conn *k)
 	cool(k);
 	o2g_list_del(&k->more);
 	o2g_list_del(&k->all);
+	free(k->early);
 	free(k->out);
 	free(k);
 }
@@ -177,9 +185,13 @@ int tcp_conn_open(struct tcp_conn *k, int fd)
 
 	tcp_dial_stop(k);
 	k->watch.fd = fd;
+	if (k->chan->intake && !k->chan->intake->join(k)) {
+		k->intake = k->chan->intake;
+		cool(k);
+	}
 	err = watch_add(k);
 	if (err) {
-		k->watch.fd = -1;
+		take_fd(k);
 		return err;
 	}
 	chan_timer_del(k->chan->chan.ep, &k->timer);

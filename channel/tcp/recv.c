@@ -19,6 +19,7 @@
  */
 #include "tcp.h"
 
+#include <stdlib.h>
 #include <sys/uio.h>
 
 #include "log.h"
@@ -165,12 +166,22 @@ static void closed(struct tcp_conn *k, const struct turn *t)
 	k->state = TCP_DEAD;
 }
 
-enum step { STEP_AGAIN, STEP_EMPTY, STEP_GONE };
+enum step { STEP_AGAIN, STEP_EMPTY, STEP_LATER, STEP_GONE };
+
+/* Nothing to read, which an intake may know better. */
+static enum step nothing(struct tcp_conn *k)
+{
+	if (!k->intake || !k->intake->expects(k))
+		return STEP_EMPTY;
+	k->intake->later(k);
+	return STEP_LATER;
+}
 
 static enum step step(struct turn *t, u64 *budget)
 {
 	struct tcp_conn *k = t->conn;
 	struct in_vec in;
+	bool more = true;
 	ssize_t n;
 	int err;
 
@@ -178,8 +189,8 @@ static enum step step(struct turn *t, u64 *budget)
 	n = vec_recv(k->watch.fd, &in);
 	if (n == -EAGAIN && k->tx_err)
 		n = k->tx_err;
-	if (n == -EAGAIN)
-		return STEP_EMPTY;
+	if (n == -EAGAIN || (n == 0 && k->intake && k->intake->expects(k)))
+		return nothing(k);
 	if (n <= 0) {
 		if (n < 0)
 			lost(k, t, n);
@@ -187,12 +198,16 @@ static enum step step(struct turn *t, u64 *budget)
 			closed(k, t);
 		return STEP_GONE;
 	}
+	if (k->intake)
+		more = k->intake->took(k, n);
 	err = deliver(t, &in, n);
 	if (err) {
 		lost(k, t, err);
 		return STEP_GONE;
 	}
 	*budget -= *budget < (u64)n ? *budget : (u64)n;
+	if (k->intake)
+		return more ? STEP_AGAIN : STEP_EMPTY;
 	return (u64)n < in.bytes && !k->hup ? STEP_EMPTY : STEP_AGAIN;
 }
 
@@ -214,7 +229,42 @@ static void set_lowat(struct tcp_conn *k)
 	setsockopt(k->watch.fd, SOL_SOCKET, SO_RCVLOWAT, &want, sizeof(want));
 }
 
-int tcp_recv(struct tcp_conn *k)
+static int feed(struct tcp_conn *k, const void *data, size_t n)
+{
+	struct turn t = { .conn = k };
+	long fed = o2g_stream_feed(&k->stream, data, n, &rx_ops, &t);
+
+	if (likely(fed >= 0))
+		return t.packets;
+	lost(k, &t, fed);
+	return -1;
+}
+
+/* What was read before the connection stood comes first. */
+static int feed_early(struct tcp_conn *k)
+{
+	u8 *data = k->early;
+	u32 n = k->early_len;
+	int packets;
+
+	k->early = NULL;
+	k->early_len = 0;
+	packets = n ? feed(k, data, n) : 0;
+	free(data);
+	return packets;
+}
+
+int tcp_feed(struct tcp_conn *k, const void *data, size_t n)
+{
+	int early = unlikely(k->early) ? feed_early(k) : 0, packets;
+
+	if (early < 0)
+		return early;
+	packets = feed(k, data, n);
+	return packets < 0 ? packets : packets + early;
+}
+
+int tcp_read(struct tcp_conn *k)
 {
 	struct tcp_chan *c = k->chan;
 	struct turn t = { .conn = k };
@@ -225,23 +275,34 @@ int tcp_recv(struct tcp_conn *k)
 		return 0;
 	c->in_recv = true;
 	c->turn++;
+	if (unlikely(k->early))
+		t.packets = feed_early(k);
+	if (t.packets < 0) {
+		c->in_recv = false;
+		return 0;
+	}
 	while (budget && (s = step(&t, &budget)) == STEP_AGAIN)
 		;
 	c->in_recv = false;
-	if (s == STEP_EMPTY)
+	if (s == STEP_EMPTY && !k->intake)
 		set_lowat(k);
 	/* Answers that what we read has caused go out together, now. */
 	if (c->chan.needs_flush)
 		tcp_flush(&c->chan);
 	if (s == STEP_GONE)
 		return t.packets;
-	if (s == STEP_EMPTY)
+	if (s == STEP_EMPTY || s == STEP_LATER)
 		o2g_list_del(&k->more);
 	else if (o2g_list_empty(&k->more))
 		o2g_list_add_tail(&k->more, &c->more);
 	if (t.packets)
 		tcp_conn_hot(k);
 	return t.packets;
+}
+
+int tcp_recv(struct tcp_conn *k)
+{
+	return k->intake ? k->intake->recv(k) : tcp_read(k);
 }
 
 /* Connections whose turn ended early; each gets one, in order. */
@@ -280,20 +341,27 @@ static bool more_than_hot(const struct tcp_chan *c)
 	return second != head && second->next != head;
 }
 
+int tcp_poll_hot(struct tcp_chan *c)
+{
+	int packets = 0;
+
+	c->chan.slow_poll = c->hot[0];
+	c->chan.partial_poll = more_than_hot(c);
+	for (int i = 0; i < TCP_HOT && !packets; i++)
+		if (c->hot[i])
+			packets += poll_hot(c->hot[i]);
+	return packets;
+}
+
 int tcp_poll(struct chan *chan)
 {
 	struct tcp_chan *c = tcp_chan_of(chan);
 	int packets = 0;
 
 	c->turn++;
-	chan->slow_poll = c->hot[0];
-	chan->partial_poll = more_than_hot(c);
 	if (!o2g_list_empty(&c->more))
 		packets += poll_more(c);
-	for (int i = 0; i < TCP_HOT && !packets; i++)
-		if (c->hot[i])
-			packets += poll_hot(c->hot[i]);
-	return packets;
+	return packets ? packets : tcp_poll_hot(c);
 }
 
 bool tcp_arm(struct chan *chan)

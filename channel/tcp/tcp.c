@@ -45,17 +45,12 @@ static int choose_addresses(struct tcp_chan *c, char *why, size_t why_size)
 	return 0;
 }
 
-static int tcp_open(struct chan_ep *ep, struct chan **chan, char *why,
-		    size_t why_size)
+int tcp_chan_init(struct tcp_chan *c, const struct chan_ops *ops,
+		  struct chan_ep *ep, char *why, size_t why_size)
 {
-	struct tcp_chan *c = calloc(1, sizeof(*c));
 	int err;
 
-	if (!c) {
-		snprintf(why, why_size, "out of memory");
-		return -ENOMEM;
-	}
-	c->chan.ops = &tcp_chan_ops;
+	c->chan.ops = ops;
 	c->chan.ep = ep;
 	c->core = chan_ep_core(ep);
 	c->key.secret = chan_ep_secret(ep);
@@ -71,8 +66,32 @@ static int tcp_open(struct chan_ep *ep, struct chan **chan, char *why,
 	c->flush_us = TCP_FLUSH_US;
 	host_name(c->host, sizeof(c->host));
 	err = choose_addresses(c, why, why_size);
-	if (!err)
-		err = tcp_listen(c, why, why_size);
+	return err ? err : tcp_listen(c, why, why_size);
+}
+
+void tcp_chan_cleanup(struct tcp_chan *c)
+{
+	tcp_unlisten(c);
+	/* Connections of peers that another channel carries are still here. */
+	while (!o2g_list_empty(&c->conns))
+		tcp_conn_destroy(o2g_list_first(&c->conns, struct tcp_conn,
+						all));
+	tcp_alive_stop(c);
+	tcp_linger_finish(c);
+	chan_timer_del(c->chan.ep, &c->flush_timer);
+}
+
+static int tcp_open(struct chan_ep *ep, struct chan **chan, char *why,
+		    size_t why_size)
+{
+	struct tcp_chan *c = calloc(1, sizeof(*c));
+	int err;
+
+	if (!c) {
+		snprintf(why, why_size, "out of memory");
+		return -ENOMEM;
+	}
+	err = tcp_chan_init(c, &tcp_chan_ops, ep, why, why_size);
 	if (err) {
 		free(c);
 		return err;
@@ -83,20 +102,11 @@ static int tcp_open(struct chan_ep *ep, struct chan **chan, char *why,
 
 static void tcp_close(struct chan *chan)
 {
-	struct tcp_chan *c = tcp_chan_of(chan);
-
-	tcp_unlisten(c);
-	/* Connections of peers that another channel carries are still here. */
-	while (!o2g_list_empty(&c->conns))
-		tcp_conn_destroy(o2g_list_first(&c->conns, struct tcp_conn,
-						all));
-	tcp_alive_stop(c);
-	tcp_linger_finish(c);
-	chan_timer_del(chan->ep, &c->flush_timer);
-	free(c);
+	tcp_chan_cleanup(tcp_chan_of(chan));
+	free(tcp_chan_of(chan));
 }
 
-static int tcp_card(struct chan *chan, char *buf, size_t size)
+int tcp_card(struct chan *chan, char *buf, size_t size)
 {
 	struct tcp_chan *c = tcp_chan_of(chan);
 	struct tcp_card card;
@@ -110,7 +120,7 @@ static int tcp_card(struct chan *chan, char *buf, size_t size)
 	return tcp_card_write(&card, chan_ep_rank(chan->ep), buf, size);
 }
 
-static bool tcp_reaches(struct chan *chan, const char *text)
+bool tcp_reaches(struct chan *chan, const char *text)
 {
 	struct tcp_chan *c = tcp_chan_of(chan);
 	struct tcp_addr to[TCP_ADDRS];

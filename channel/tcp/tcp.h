@@ -44,6 +44,28 @@ struct tcp_conn;
 struct tcp_chan;
 struct tcp_dial;
 
+/*
+ * Another way in than recv(), for a channel that is this one in all else (bpf/).
+ * What it brings goes to tcp_feed(). Some bytes may still come by recv(); then
+ * tcp_read() fetches them, and the intake sees to the order of the two.
+ */
+struct tcp_intake {
+	/* The connection stands. 0: taken over, from the next byte on;
+	 * negative: it is read with recv(), as ever. */
+	int (*join)(struct tcp_conn *k);
+	/* Its socket is about to be closed or to be read by somebody else. */
+	void (*leave)(struct tcp_conn *k);
+	/* Something is there, or it was closed. Packets handled; the
+	 * connection may be gone afterwards. */
+	int (*recv)(struct tcp_conn *k);
+	/* recv() gave @n bytes. True: there is more, and it comes next. */
+	bool (*took)(struct tcp_conn *k, u64 n);
+	/* Is there something for recv()? */
+	bool (*expects)(const struct tcp_conn *k);
+	/* recv() has nothing, but the intake expects something of it. */
+	void (*later)(struct tcp_conn *k);
+};
+
 enum tcp_state { TCP_DIALING, TCP_OPEN, TCP_DEAD };
 
 struct tcp_conn {
@@ -63,6 +85,10 @@ struct tcp_conn {
 	struct chan_timer timer; /* dialling, or reporting tx_err */
 	struct tcp_dial *dial;	 /* while dialling */
 	char ends[112];		 /* "here -> there"; a dead socket forgets */
+	const struct tcp_intake *intake; /* NULL: recv() */
+	u32 intake_id;		 /* the intake's name for it */
+	u8 *early;		 /* bytes read before it stood, or NULL */
+	u32 early_len;
 
 	/* receive */
 	struct o2g_stream stream;
@@ -101,6 +127,7 @@ struct tcp_linger {
 struct tcp_chan {
 	struct chan chan; /* first */
 	struct o2g_core *core;
+	const struct tcp_intake *intake; /* of connections that can join it */
 	char host[64];
 	struct tcp_addr addrs[TCP_ADDRS];
 	u32 naddrs;
@@ -141,6 +168,14 @@ static inline struct tcp_chan *tcp_chan_of(struct chan *c)
 {
 	return container_of(c, struct tcp_chan, chan);
 }
+
+/* tcp.c: for channels that begin with a tcp_chan */
+/* On an error one line is in @why and nothing is left to clean up. */
+int tcp_chan_init(struct tcp_chan *c, const struct chan_ops *ops,
+		  struct chan_ep *ep, char *why, size_t why_size);
+void tcp_chan_cleanup(struct tcp_chan *c);
+int tcp_card(struct chan *chan, char *buf, size_t size);
+bool tcp_reaches(struct chan *chan, const char *text);
 
 /* listen.c */
 int tcp_listen(struct tcp_chan *c, char *why, size_t why_size);
@@ -220,10 +255,17 @@ void tcp_flush_timer(struct chan_timer *t);
 void tcp_send_drop(struct tcp_conn *k);
 
 /* recv.c */
-/* Read until there is nothing more or the turn is over. Packets handled. The
- * connection may be gone afterwards. */
+/* Take what is there, until there is nothing more or the turn is over. Packets
+ * handled. The connection may be gone afterwards. */
 int tcp_recv(struct tcp_conn *k);
+/* The same, by recv() in any case. */
+int tcp_read(struct tcp_conn *k);
+/* Bytes that came another way. Packets handled, or negative: the connection is
+ * gone. */
+int tcp_feed(struct tcp_conn *k, const void *data, size_t n);
 int tcp_poll(struct chan *c);
+/* Only the connections that were active last. */
+int tcp_poll_hot(struct tcp_chan *c);
 bool tcp_arm(struct chan *c);
 void tcp_disarm(struct chan *c);
 
