@@ -20,6 +20,7 @@ BUILD   ?= build
 PREFIX  ?= /usr/local
 LIBDIR  ?= $(PREFIX)/lib
 MANDIR  ?= $(PREFIX)/share/man
+UNITDIR ?= $(PREFIX)/lib/systemd/system
 DESTDIR ?=
 VERSION := 0.1.0
 ifeq ($(origin CC),default)
@@ -38,8 +39,16 @@ comma := ,
 SANITIZE := $(if $(SAN),-fsanitize=address$(comma)undefined \
         -fno-omit-frame-pointer)
 
+# The BPF program, where there is what it takes to build it.
+CLANG   ?= clang
+BPFTOOL := $(firstword $(shell command -v bpftool) \
+             $(wildcard /usr/sbin/bpftool /sbin/bpftool))
+O2G_BPF := $(if $(and $(BPFTOOL),$(shell command -v $(CLANG)),$(shell \
+             pkg-config --exists libbpf 2>/dev/null && echo yes)),1,0)
+
 INC  := -Iinclude -Icore -Iengine -Ichannel -Ibase -Impi -Ilaunch/pmi \
-        -I$(BUILD)/include -DO2G_VERSION='"$(VERSION)"'
+        -I$(BUILD)/include -DO2G_VERSION='"$(VERSION)"' \
+        -DO2G_BPF=$(O2G_BPF)
 # What the caller gives comes after ours, once, also when make calls make.
 ours := -std=gnu11 $(OPT) $(WARN) $(SANITIZE) -fno-strict-aliasing -pthread
 override CFLAGS := $(ours) $(filter-out $(ours),$(CFLAGS))
@@ -49,11 +58,12 @@ NO_UNDEFINED := $(if $(SAN),,-Wl$(comma)-z$(comma)defs)
 
 CORE_SRC   := $(wildcard core/*.c)
 BASE_SRC   := $(wildcard base/*.c)
-CHAN_SRC   := $(wildcard channel/*.c channel/*/*.c)
+CHAN_SRC   := $(filter-out %.bpf.c,$(wildcard channel/*.c channel/*/*.c))
 ENGINE_SRC := $(wildcard engine/*.c)
 MPI_SRC    := $(wildcard mpi/*.c mpi/topo/*.c mpi/tools/*.c mpi/coll/*.c mpi/coll/*/*.c)
 PMI_SRC    := $(wildcard launch/pmi/*.c)
-TOOL_SRC   := $(wildcard tools/*.c)
+TOOL_SRC   := $(filter-out tools/$(if $(filter 1,$(O2G_BPF)),bpf_noload,bpf_load).c, \
+                $(wildcard tools/*.c))
 
 O2G_SRC  := $(CORE_SRC) $(BASE_SRC) $(CHAN_SRC) $(ENGINE_SRC)
 O2G_OBJ  := $(O2G_SRC:%.c=$(BUILD)/%.o)
@@ -121,10 +131,19 @@ $(LIBMPI): $(MPI_OBJ) $(LIBO2G) mpi/libmpi.map
 	ln -sf libmpi.so $(@D)/libmpi_abi.so.1
 	ln -sf libmpi.so $(@D)/libmpi_abi.so
 
-$(BUILD)/bin/o2g: $(TOOL_OBJ) $(LIBO2G)
+TOOL_BPF := $(BUILD)/channel/bpf/sys.o
+$(BUILD)/bin/o2g: $(TOOL_OBJ) $(TOOL_BPF) $(LIBO2G)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(LDFLAGS) -Wl,-rpath,'$$ORIGIN/../lib' \
-	  -o $@ $(TOOL_OBJ) -L$(BUILD)/lib -lo2g
+	  -o $@ $(TOOL_OBJ) $(TOOL_BPF) -L$(BUILD)/lib -lo2g \
+	  $(if $(filter 1,$(O2G_BPF)),-lbpf)
+
+$(BUILD)/tools/bpf_load.o: $(BUILD)/include/o2g_bpf.skel.h
+$(BUILD)/include/o2g_bpf.skel.h: channel/bpf/o2g.bpf.c channel/bpf/seat.h
+	@mkdir -p $(@D)
+	$(CLANG) -O2 -g -target bpf -mcpu=v3 -Wall -Wextra -Werror \
+	  -I/usr/include/$(shell $(CC) -print-multiarch) -c $< -o $(@D)/o2g.bpf.o
+	$(BPFTOOL) gen skeleton $(@D)/o2g.bpf.o name o2g_bpf >$@
 
 $(EXAMPLES_O2G): $(BUILD)/examples/%: examples/%.c $(LIBO2G) include/o2g.h \
                  $(BUILD)/flags
@@ -204,6 +223,9 @@ install: all install-parts
 	ln -sf libmpi_abi.so.1 '$(DESTDIR)$(LIBDIR)/libmpi_abi.so'
 	ln -sf libmpi_abi.so.1 '$(DESTDIR)$(LIBDIR)/libmpi.so'
 	install -D -m 755 $(BUILD)/bin/o2g '$(DESTDIR)$(PREFIX)/bin/o2g'
+	mkdir -p '$(DESTDIR)$(UNITDIR)'
+	sed 's|@PREFIX@|$(PREFIX)|' tools/o2g-bpf@.service.in \
+	  >'$(DESTDIR)$(UNITDIR)/o2g-bpf@.service'
 	for p in o2g mpi; do \
 	  mkdir -p '$(DESTDIR)$(LIBDIR)/pkgconfig' && \
 	  sed -e 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(VERSION)|' \
@@ -223,7 +245,7 @@ uninstall:
 	  libmpi_abi.so.1 pkgconfig/o2g.pc pkgconfig/mpi.pc; do \
 	  rm -f '$(DESTDIR)$(LIBDIR)'/$$f; \
 	done
-	rm -f '$(DESTDIR)$(PREFIX)/bin/o2g'
+	rm -f '$(DESTDIR)$(PREFIX)/bin/o2g' '$(DESTDIR)$(UNITDIR)/o2g-bpf@.service'
 	for m in $(MAN); do \
 	  for f in $${m##*/} $$(scripts/man-names $$m); do \
 	    rm -f '$(DESTDIR)$(MANDIR)'/man$${m##*.}/$$f; \

@@ -116,7 +116,7 @@ struct chan_ops {
 	int (*adopt)(struct chan *c, struct chan_peer *p, int fd);
 };
 
-extern const struct chan_ops shm_chan_ops, tcp_chan_ops;
+extern const struct chan_ops shm_chan_ops, bpf_chan_ops, tcp_chan_ops;
 
 /* --- what the engine offers to channels (engine/host.c) --- */
 

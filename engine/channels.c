@@ -5,6 +5,9 @@
  * An endpoint's address is "o2g1;host=NAME;shm=CARD;tcp=CARD": the first
  * channel, in the order of O2G_CHANNELS, that both ends have and that says it
  * reaches the other's card carries the pair.
+ *
+ * Behind bpf there is always tcp, named or not: bpf depends on what the system's
+ * administrator has loaded, on this host and on the peer's.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +21,7 @@
 
 const struct chan_ops *const user_channel_table[] = {
 	&shm_chan_ops,
+	&bpf_chan_ops,
 	&tcp_chan_ops,
 	NULL
 };
@@ -33,15 +37,35 @@ static const struct chan_ops *by_name(const char *name, size_t len)
 	return NULL;
 }
 
+bool user_channel_wanted(const struct chan_ops *ops)
+{
+	const char *list = o2g_settings()->channels;
+
+	return o2g_list_has(list, ops->name) ||
+	       (ops == &tcp_chan_ops && o2g_list_has(list, bpf_chan_ops.name));
+}
+
+static bool is_open(const struct user_ep *ep, const struct chan_ops *ops)
+{
+	for (unsigned i = 0; i < ep->nchans; i++)
+		if (ep->chans[i]->ops == ops)
+			return true;
+	return false;
+}
+
 static void open_one(struct user_ep *ep, const struct chan_ops *ops)
 {
 	struct chan *chan;
 	char why[256] = "";
-	int err = ops->open((struct chan_ep *)ep, &chan, why, sizeof(why));
+	int err;
 
+	if (is_open(ep, ops) || ep->nchans == USER_MAX_CHANNELS)
+		return;
+	err = ops->open((struct chan_ep *)ep, &chan, why, sizeof(why));
 	if (err) {
-		o2g_warn("channel %s cannot be used: %s", ops->name,
-			 why[0] ? why : strerror(-err));
+		o2g_log_line(ops == &bpf_chan_ops ? O2G_LOG_INFO : O2G_LOG_WARN,
+			     "channel %s cannot be used: %s", ops->name,
+			     why[0] ? why : strerror(-err));
 		return;
 	}
 	chan->ops = ops;
@@ -60,15 +84,17 @@ int user_channels_open(struct user_ep *ep)
 		const struct chan_ops *ops = by_name(list, len);
 
 		if (!ops && len) {
-			o2g_error("O2G_CHANNELS names \"%.*s\", which is not a channel; there are shm and tcp",
+			o2g_error("O2G_CHANNELS names \"%.*s\", which is not a channel; there are shm, bpf and tcp",
 				  (int)len, list);
 			return -EINVAL;
 		}
-		if (ops && ep->nchans < USER_MAX_CHANNELS)
+		if (ops)
 			open_one(ep, ops);
 		list += len;
 		list += *list == ',';
 	}
+	if (user_channel_wanted(&tcp_chan_ops))
+		open_one(ep, &tcp_chan_ops);
 	if (!ep->nchans && ep->eng.size > 1) {
 		o2g_error("none of the channels in O2G_CHANNELS=%s can be used",
 			  o2g_settings()->channels);

@@ -43,7 +43,7 @@ static void report_one(struct user_ep *ep, const struct chan_ops *ops,
 	int err = 0;
 
 	r->name = ops->name;
-	r->wanted = o2g_list_has(o2g_settings()->channels, ops->name);
+	r->wanted = user_channel_wanted(ops);
 	if (!chan) {
 		err = ops->open((struct chan_ep *)ep, &extra, r->why,
 				sizeof(r->why));

@@ -251,6 +251,8 @@ void user_byes(struct user_ep *ep);
 
 /* channels.c */
 extern const struct chan_ops *const user_channel_table[]; /* NULL ends it */
+/* Does O2G_CHANNELS ask for it, in words or by what it implies? */
+bool user_channel_wanted(const struct chan_ops *ops);
 int user_channels_open(struct user_ep *ep);
 void user_channels_close(struct user_ep *ep);
 int user_channels_card(struct user_ep *ep, char *buf, size_t size);

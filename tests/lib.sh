@@ -43,6 +43,7 @@ finish()
 
 	declare -F at_exit >/dev/null && at_exit
 	netns_cleanup
+	bpf_cleanup
 	[ -n "${TMP:-}" ] && rm -rf "$TMP"
 	exit $rc
 }
@@ -135,4 +136,34 @@ netns_cleanup()
 	[ -n "${NETNS_B:-}" ] && ip netns del "$NETNS_B" 2>/dev/null
 	NETNS_A= NETNS_B=
 	return 0
+}
+
+# --- the bpf channel ---
+
+# bpf_load SEATS [WORDS...]: seats in a place of their own, for root or for whom
+# the words say. False, and the last line says why, where that cannot be.
+BPF_DIR=
+bpf_load()
+{
+	local seats=$1 dir
+
+	shift
+	[ "$(id -u)" = 0 ] || { echo "needs root"; return 1; }
+	dir=$(mktemp -d "${TMPDIR:-/tmp}/o2g-bpf.XXXXXX") || return 1
+	chmod 755 "$dir"
+	if ! O2G_BPF_DIR=$dir "$O2G" bpf load --seats "$seats" "$@" 2>&1; then
+		rmdir "$dir"
+		return 1
+	fi
+	BPF_DIR=$dir
+	export O2G_BPF_DIR=$dir
+}
+
+bpf_cleanup()
+{
+	[ -n "$BPF_DIR" ] || return 0
+	O2G_BPF_DIR=$BPF_DIR "$O2G" bpf unload
+	rmdir "$BPF_DIR"
+	BPF_DIR=
+	unset O2G_BPF_DIR
 }

@@ -6,5 +6,6 @@
 /* argv[0] is the name of the sub-command. Returns the exit code. */
 int cmd_info(int argc, char **argv);
 int cmd_perf(int argc, char **argv);
+int cmd_bpf(int argc, char **argv);
 
 #endif

@@ -16,6 +16,7 @@ static const struct cmd {
 	  "settings, interfaces, channels and the engine, and why" },
 	{ "perf", cmd_perf, "[-n N] COMMAND",
 	  "measure messages: latency, bandwidth, collectives, ..." },
+	{ "bpf", cmd_bpf, "load|...", "receive through a BPF program, for ordinary users" },
 	{ "version", cmd_version, "", "the version" },
 	{ "help", cmd_help, "", "this" },
 };

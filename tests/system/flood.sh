@@ -6,7 +6,9 @@ cd "$(dirname "$0")/../.." && . tests/lib.sh
 make_tmp
 prog=$PWD/$BUILD/tests/system/mpi_prog
 
-for channel in shm tcp; do
+channels="shm tcp"
+bpf_load 2 >/dev/null && channels+=" bpf"
+for channel in $channels; do
 	for bytes in 64 4096 100000; do
 		n=$((80000000 / bytes)) # 80 MB against a limit of 8
 		[ $n -gt 40000 ] && n=40000

@@ -35,7 +35,9 @@ strike()
 	took=$(($(now_ms) - start))
 }
 
-for channel in shm tcp; do
+channels="shm tcp"
+bpf_load 4 >/dev/null && channels+=" bpf"
+for channel in $channels; do
 	export O2G_CHANNELS=$channel
 	# Nobody ends the others: what they say is their own.
 	job "$channel.err" "$MPIEXEC" -disable-auto-cleanup -n 4 "$prog" victim 2

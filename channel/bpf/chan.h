@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/*
+ * The BPF channel: the TCP channel, except for the way in. A connection that has
+ * passed its hello joins the sockmap of this process's seat (seat.h). From then
+ * on a program in the kernel moves what arrives to memory that is mapped here,
+ * and receiving takes no system call. Everything else is tcp/.
+ *
+ * A connection that cannot join is read with recv(), in the same channel.
+ *
+ * (This file is not called bpf.h, since <bpf/bpf.h> is libbpf's.)
+ */
+#ifndef BPF_CHAN_H
+#define BPF_CHAN_H
+
+#include <linux/types.h>
+
+#include "seat.h"
+#include "tcp/tcp.h"
+
+#define BPF_RETRY_US 500   /* until the kernel has caught up with itself */
+#define BPF_WORK (256 << 10) /* bytes of the ring per turn */
+
+/* The maps of a seat, as this process has them. */
+struct bpf_place {
+	int socks, conns, bell; /* descriptors */
+	int claim;		/* a socket in the sockmap: the seat is taken */
+	struct bpf_seat *seat;
+	/* the ring buffer behind the bell, which is never read */
+	u64 *bell_taken;       /* ours, one page */
+	const u64 *bell_given; /* the kernel's, one page */
+};
+
+struct bpf_chan {
+	struct tcp_chan tcp; /* first */
+	struct bpf_place place;
+	struct chan_watch bell;
+	u64 head;	   /* what seat->head says; the seat is not trusted */
+	struct tcp_conn *conns[BPF_CONNS]; /* by index */
+	u32 njoined;
+	struct chan_timer retry;
+	bool waits[BPF_CONNS]; /* for it, by index */
+	u64 refused;	   /* connections that could not join */
+};
+
+static inline struct bpf_chan *bpf_chan_of(struct chan *c)
+{
+	return container_of(tcp_chan_of(c), struct bpf_chan, tcp);
+}
+
+static inline struct bpf_chan *bpf_of_conn(const struct tcp_conn *k)
+{
+	return container_of(k->chan, struct bpf_chan, tcp);
+}
+
+static inline u32 bpf_index(u32 id)
+{
+	return id & (BPF_CONNS - 1);
+}
+
+/* place.c */
+/* A free seat of this user. Negative errno, with one line in @why. */
+int bpf_place_take(struct bpf_place *p, char *why, size_t why_size);
+void bpf_place_leave(struct bpf_place *p);
+
+/* join.c */
+extern const struct tcp_intake bpf_intake;
+/* Takes the socket's lock and lets go of it: the program, which runs with it,
+ * has run for all that had arrived. */
+void bpf_conn_sync(int fd);
+
+/* recv.c */
+int bpf_poll(struct chan *c);
+bool bpf_arm(struct chan *c);
+void bpf_disarm(struct chan *c);
+int bpf_bell_ready(struct chan_watch *w, u32 events);
+void bpf_retry(struct chan_timer *t);
+/* The next turn looks at its socket. */
+void bpf_read_soon(struct tcp_conn *k);
+/* tcp_intake: see there */
+int bpf_conn_recv(struct tcp_conn *k);
+bool bpf_conn_took(struct tcp_conn *k, u64 n);
+bool bpf_conn_expects(const struct tcp_conn *k);
+void bpf_conn_later(struct tcp_conn *k);
+
+#endif

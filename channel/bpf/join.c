@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/*
+ * Connections join the seat and leave it.
+ *
+ * A socket joins when it has been read empty. The program is given whole pieces,
+ * also those of which recv() has already taken a part; the last message of the
+ * hello may well be the beginning of one. What arrives while it joins stays in the
+ * socket, unseen by the program, until the next piece comes or somebody calls
+ * recv(). So that is done at once, only to look: the program then runs on what is
+ * there.
+ *
+ * The index of a connection that left is used again. What it left in the ring is
+ * told apart by the generation, and the program cannot be running for it any
+ * more: the kernel runs it with the socket locked, and leaving ends with a call
+ * that takes that lock.
+ */
+#include "chan.h"
+
+#include <linux/bpf.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdlib.h>
+
+#include "log.h"
+#include "sys.h"
+
+static int free_index(struct bpf_chan *b)
+{
+	struct bpf_seat *s = b->place.seat;
+
+	for (u32 i = 0; i < BPF_CONNS; i++) {
+		u32 at = (s->next_conn + i) % BPF_CONNS;
+
+		if (b->conns[at])
+			continue;
+		s->next_conn = at + 1;
+		return (int)at;
+	}
+	return -ENOSPC;
+}
+
+static int cookie_of(int fd, u64 *cookie)
+{
+	socklen_t len = sizeof(*cookie);
+
+	return getsockopt(fd, SOL_SOCKET, SO_COOKIE, cookie, &len) ? -errno : 0;
+}
+
+void bpf_conn_sync(int fd)
+{
+	struct tcp_info info;
+	socklen_t len = sizeof(info);
+
+	getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len);
+}
+
+/* Have the program see what is in the socket. */
+static void look(int fd)
+{
+	char byte;
+
+	while (recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 &&
+	       errno == EINTR)
+		;
+}
+
+#define EARLY_STEP 16384
+
+/*
+ * Read what is there; it goes to the parser with the next turn, not from here,
+ * where a malformed packet could not be reported.
+ */
+static int read_empty(struct tcp_conn *k)
+{
+	for (;;) {
+		u8 *more = realloc(k->early, k->early_len + EARLY_STEP);
+		ssize_t n;
+
+		if (!more)
+			return -ENOMEM;
+		k->early = more;
+		n = recv(k->watch.fd, k->early + k->early_len, EARLY_STEP,
+			 MSG_DONTWAIT);
+		if (n > 0)
+			k->early_len += (u32)n;
+		else if (n == 0 || errno != EINTR)
+			return 0; /* an error will be seen again */
+	}
+}
+
+static u32 new_id(struct bpf_seat *s, u32 index)
+{
+	struct bpf_conn *c = &s->conns[index];
+
+	c->gen = (c->gen + 1) & BPF_GEN_MASK;
+	c->pass = 0;
+	c->told = 0;
+	c->taken = 0;
+	c->passed = 0;
+	return c->gen << BPF_CONN_BITS | index;
+}
+
+static int enter(struct bpf_chan *b, int fd, u32 index, u32 id)
+{
+	u64 cookie, value = (u64)fd;
+	int err = cookie_of(fd, &cookie);
+
+	if (!err)
+		err = bpf_sys_update(b->place.conns, &cookie, &id, BPF_ANY);
+	if (err)
+		return err;
+	err = bpf_sys_update(b->place.socks, &index, &value, BPF_NOEXIST);
+	if (err)
+		bpf_sys_delete(b->place.conns, &cookie);
+	return err;
+}
+
+static int join(struct tcp_conn *k)
+{
+	struct bpf_chan *b = bpf_of_conn(k);
+	int index = free_index(b), err = index;
+
+	if (index >= 0)
+		err = read_empty(k);
+	if (k->early_len)
+		bpf_read_soon(k);
+	if (err >= 0) {
+		k->intake_id = new_id(b->place.seat, (u32)index);
+		err = enter(b, k->watch.fd, (u32)index, k->intake_id);
+	}
+	if (err < 0) {
+		if (!b->refused++)
+			o2g_info("bpf: a connection to rank %u is read without the program: %s",
+				 k->peer->core.rank, strerror(-err));
+		return err;
+	}
+	b->conns[index] = k;
+	b->waits[index] = false;
+	b->njoined++;
+	look(k->watch.fd);
+	return 0;
+}
+
+static void leave(struct tcp_conn *k)
+{
+	struct bpf_chan *b = bpf_of_conn(k);
+	u32 index = bpf_index(k->intake_id);
+	u64 cookie;
+
+	bpf_sys_delete(b->place.socks, &index);
+	if (!cookie_of(k->watch.fd, &cookie))
+		bpf_sys_delete(b->place.conns, &cookie);
+	bpf_conn_sync(k->watch.fd);
+	b->conns[index] = NULL;
+	b->njoined--;
+}
+
+const struct tcp_intake bpf_intake = {
+	.join = join,
+	.leave = leave,
+	.recv = bpf_conn_recv,
+	.took = bpf_conn_took,
+	.expects = bpf_conn_expects,
+	.later = bpf_conn_later,
+};

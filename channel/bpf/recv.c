@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/*
+ * Receiving: descriptors of the ring in their order, then the sockets that
+ * something was passed to.
+ *
+ * Order, for one connection: what is in the ring is older than what was passed,
+ * as long as anything passed has not been read. So the ring is emptied after
+ * `passed` was looked at and before recv() is called, and recv() is not called
+ * again once all that was passed has been read.
+ *
+ * The end of a connection may be seen before the program has run for the last
+ * piece, but not once the socket's lock has been ours.
+ */
+#include "chan.h"
+
+#include <sys/epoll.h>
+
+#define LOAD(x) __atomic_load_n(&(x), __ATOMIC_ACQUIRE)
+#define STORE(x, v) __atomic_store_n(&(x), v, __ATOMIC_RELEASE)
+
+static struct bpf_conn *shared(const struct tcp_conn *k)
+{
+	return &bpf_of_conn(k)->place.seat->conns[bpf_index(k->intake_id)];
+}
+
+static struct tcp_conn *conn_of(struct bpf_chan *b, u32 id)
+{
+	struct tcp_conn *k = b->conns[bpf_index(id)];
+
+	return k && k->intake_id == id && k->state == TCP_OPEN ? k : NULL;
+}
+
+void bpf_read_soon(struct tcp_conn *k)
+{
+	if (o2g_list_empty(&k->more))
+		o2g_list_add_tail(&k->more, &k->chan->more);
+}
+
+/* --- the ring --- */
+
+static inline struct bpf_desc *next_desc(struct bpf_chan *b)
+{
+	return &b->place.seat->descs[(b->head >> 32) & (BPF_DESCS - 1)];
+}
+
+static inline bool is_good(struct bpf_chan *b, const struct bpf_desc *d)
+{
+	return LOAD(d->seq) == (u32)(b->head >> 32) + 1;
+}
+
+/*
+ * In the middle of a large body have all of it passed: recv() then copies it to
+ * where it belongs, at once.
+ */
+static void hint(struct tcp_conn *k)
+{
+	struct bpf_conn *c = shared(k);
+	u32 want = k->stream.in_body && k->stream.body_left >= TCP_LONG;
+
+	if (c->pass != want)
+		STORE(c->pass, want);
+}
+
+static int take_one(struct bpf_chan *b, const struct bpf_desc *d)
+{
+	struct tcp_conn *k = conn_of(b, d->conn);
+	u32 len = d->len, at = d->at;
+	int packets = 0;
+
+	if (unlikely(len > BPF_PIECE || at > BPF_RING))
+		len = 0; /* not what the program writes */
+	if (len && k) {
+		packets = tcp_feed(k, b->place.seat->ring + at, len);
+		if (packets >= 0)
+			hint(k);
+	} else if (k) {
+		bpf_read_soon(k);
+	}
+	b->head += (1ull << 32);
+	b->head = (b->head & ~0xffffffffull) |
+		  (u32)((u32)b->head + (len + BPF_UNIT - 1) / BPF_UNIT);
+	return packets > 0 ? packets : 0;
+}
+
+/* Until it is empty or the turn is over. */
+static int take_ring(struct bpf_chan *b)
+{
+	struct bpf_desc *d = next_desc(b);
+	u64 budget = BPF_WORK;
+	int packets = 0;
+
+	if (likely(!is_good(b, d)))
+		return 0;
+	b->tcp.in_recv = true;
+	do {
+		u32 len = d->len + BPF_UNIT;
+
+		packets += take_one(b, d);
+		STORE(b->place.seat->head, b->head);
+		budget -= budget < len ? budget : len;
+		d = next_desc(b);
+	} while (budget && is_good(b, d));
+	b->tcp.in_recv = false;
+	if (b->tcp.chan.needs_flush)
+		tcp_flush(&b->tcp.chan);
+	return packets;
+}
+
+static bool ring_empty(struct bpf_chan *b)
+{
+	return !is_good(b, next_desc(b));
+}
+
+/* --- the sockets --- */
+
+bool bpf_conn_expects(const struct tcp_conn *k)
+{
+	struct bpf_conn *c = shared(k);
+
+	return LOAD(c->passed) != c->taken;
+}
+
+/* As soon as all is taken the program may use the ring, and then pass again: so
+ * what counts is what was passed before we say so. */
+bool bpf_conn_took(struct tcp_conn *k, u64 n)
+{
+	struct bpf_conn *c = shared(k);
+	u64 passed = LOAD(c->passed), taken = c->taken + n;
+
+	STORE(c->taken, taken);
+	return passed != taken;
+}
+
+void bpf_conn_later(struct tcp_conn *k)
+{
+	bpf_of_conn(k)->waits[bpf_index(k->intake_id)] = true;
+	chan_timer_set(k->chan->chan.ep, &bpf_of_conn(k)->retry, BPF_RETRY_US);
+}
+
+/* The kernel had no memory, or has put it off: the one case of asking again. */
+void bpf_retry(struct chan_timer *t)
+{
+	struct bpf_chan *b = container_of(t, struct bpf_chan, retry);
+
+	for (u32 i = 0; i < BPF_CONNS; i++) {
+		if (b->waits[i] && b->conns[i])
+			bpf_read_soon(b->conns[i]);
+		b->waits[i] = false;
+	}
+	bpf_poll(&b->tcp.chan);
+}
+
+/* When all that was passed is read, the program is to tell of what it passes
+ * next; what it passed before that we find here. */
+static void settle(struct tcp_conn *k)
+{
+	struct bpf_conn *c = shared(k);
+
+	hint(k);
+	if (!bpf_conn_expects(k)) {
+		__atomic_store_n(&c->told, 0, __ATOMIC_SEQ_CST);
+		__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	}
+	if (bpf_conn_expects(k) &&
+	    !bpf_of_conn(k)->waits[bpf_index(k->intake_id)])
+		bpf_read_soon(k);
+}
+
+/* Only what was read before it joined, if anything. */
+static int feed_early(struct tcp_conn *k)
+{
+	struct tcp_chan *c = k->chan;
+	int packets;
+
+	c->in_recv = true;
+	packets = tcp_feed(k, NULL, 0);
+	c->in_recv = false;
+	return packets > 0 ? packets : 0;
+}
+
+/* The first that waits, once the ring is empty. */
+static int read_one(struct bpf_chan *b)
+{
+	struct o2g_list *more = &b->tcp.more;
+	struct tcp_conn *k = o2g_list_first(more, struct tcp_conn, more);
+	u32 index = bpf_index(k->intake_id);
+	bool readable;
+	int packets;
+
+	if (!k->intake) {
+		o2g_list_del(&k->more);
+		return tcp_read(k);
+	}
+	if (k->hup)
+		bpf_conn_sync(k->watch.fd);
+	/* Before the ring is emptied: what is passed later may be younger than
+	 * something in it. */
+	readable = bpf_conn_expects(k) || k->hup;
+	packets = take_ring(b);
+	if (b->conns[index] != k || !ring_empty(b))
+		return packets;
+	o2g_list_del(&k->more);
+	packets += readable ? tcp_read(k) : feed_early(k);
+	if (b->conns[index] == k)
+		settle(k);
+	return packets;
+}
+
+int bpf_conn_recv(struct tcp_conn *k)
+{
+	struct chan *c = &k->chan->chan;
+
+	bpf_read_soon(k);
+	return bpf_poll(c);
+}
+
+static void find_missed(struct bpf_chan *b)
+{
+	__atomic_store_n(&b->place.seat->missed, 0, __ATOMIC_SEQ_CST);
+	for (u32 i = 0; i < BPF_CONNS; i++)
+		if (b->conns[i])
+			bpf_read_soon(b->conns[i]);
+}
+
+int bpf_poll(struct chan *chan)
+{
+	struct bpf_chan *b = bpf_chan_of(chan);
+	int packets;
+
+	if (unlikely(b->tcp.in_recv))
+		return 0;
+	b->tcp.turn++;
+	packets = take_ring(b);
+	if (unlikely(LOAD(b->place.seat->missed)))
+		find_missed(b);
+	if (unlikely(!o2g_list_empty(&b->tcp.more)))
+		packets += read_one(b);
+	if (unlikely(b->tcp.hot[0]) && !packets)
+		packets += tcp_poll_hot(&b->tcp);
+	return packets;
+}
+
+/* --- sleeping --- */
+
+static void bell_clear(struct bpf_chan *b)
+{
+	STORE(*b->place.bell_taken, LOAD(*b->place.bell_given));
+}
+
+int bpf_bell_ready(struct chan_watch *w, u32 events)
+{
+	struct bpf_chan *b = container_of(w, struct bpf_chan, bell);
+
+	bell_clear(b);
+	return bpf_poll(&b->tcp.chan);
+}
+
+/* We arm and then look; the program writes and then looks whether we did. */
+bool bpf_arm(struct chan *chan)
+{
+	struct bpf_chan *b = bpf_chan_of(chan);
+	struct bpf_seat *s = b->place.seat;
+	bool something = tcp_arm(chan);
+
+	bell_clear(b);
+	__atomic_store_n(&s->armed, 1, __ATOMIC_SEQ_CST);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	return something || !ring_empty(b) || LOAD(s->missed);
+}
+
+void bpf_disarm(struct chan *chan)
+{
+	struct bpf_chan *b = bpf_chan_of(chan);
+
+	STORE(b->place.seat->armed, 0);
+	tcp_disarm(chan);
+}
