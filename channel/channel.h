@@ -108,6 +108,10 @@ struct chan_ops {
 	int (*put)(struct chan *c, struct chan_peer *p, u64 addr,
 		   const struct o2g_seg *segs, u32 nsegs, u64 len);
 
+	/* Wake the peer if it sleeps, as an arrival would. NULL: memory is not
+	 * shared with it. The caller has put the fence. */
+	void (*nudge)(struct chan *c, struct chan_peer *p);
+
 	/* "10.0.0.1:4711 -> 10.0.0.2:4001", for info and error messages. */
 	void (*describe)(struct chan *c, struct chan_peer *p, char *buf,
 			 size_t size);
@@ -159,6 +163,10 @@ void chan_timer_del(struct chan_ep *ep, struct chan_timer *t);
  */
 void chan_peer_lost(struct chan_peer *p, int err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
+
+/* Somebody rang, perhaps with no packet to show for it: let all who wait look at
+ * their conditions. */
+void chan_nudged(struct chan_ep *ep);
 
 /* --- helpers every channel uses (channel/body.c) --- */
 

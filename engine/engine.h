@@ -45,6 +45,8 @@ struct eng_ops {
 	void (*on_done)(struct o2g_req *req, void (*fn)(void *), void *arg);
 	int (*after)(struct o2g_ep *ep, struct o2g_req *const *reqs, size_t n,
 		     struct o2g_work *work);
+	int (*nudge)(struct o2g_ep *ep, const int *peers, size_t n);
+	unsigned (*losses)(const struct o2g_ep *ep);
 	int (*progress)(struct o2g_ep *ep);
 	int (*fd)(struct o2g_ep *ep);
 	void (*fd_clear)(struct o2g_ep *ep);

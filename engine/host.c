@@ -36,3 +36,11 @@ const char *chan_ep_node(const struct chan_ep *ep)
 {
 	return ((const struct user_ep *)ep)->node;
 }
+
+void chan_nudged(struct chan_ep *cep)
+{
+	struct user_ep *ep = user_of_chan(cep);
+
+	if (ep->sleepers || ep->poller_asleep)
+		user_event(ep);
+}

@@ -202,6 +202,16 @@ int o2g_after(struct o2g_ep *ep, struct o2g_req *const *reqs, size_t n,
 	return ops(ep)->after(ep, reqs, n, work);
 }
 
+int o2g_nudge(struct o2g_ep *ep, const int *peers, size_t n)
+{
+	return ops(ep)->nudge(ep, peers, n);
+}
+
+unsigned o2g_losses(const struct o2g_ep *ep)
+{
+	return ops(ep)->losses(ep);
+}
+
 int o2g_progress(struct o2g_ep *ep)
 {
 	return ops(ep)->progress(ep);

@@ -93,6 +93,7 @@ void chan_peer_lost(struct chan_peer *cp, int err, const char *fmt, ...)
 	if (p->lost)
 		return;
 	p->lost = true;
+	atomic_fetch_add(&p->ep->losses, 1);
 	va_start(ap, fmt);
 	vsnprintf(why, sizeof(why), fmt, ap);
 	va_end(ap);

@@ -86,6 +86,7 @@ struct user_ep {
 	int nlive_events;
 
 	/* waiting */
+	atomic_uint losses;   /* peers lost so far */
 	atomic_uint events;   /* bumped when something completed or arrived */
 	unsigned inside;      /* threads in a wait */
 	unsigned sleepers;    /* threads asleep on `events` */
@@ -320,6 +321,8 @@ int user_wait_all(struct o2g_ep *ep, struct o2g_req *const *reqs, size_t n,
 int user_wait_until(struct o2g_ep *ep, int (*cond)(void *), void *arg,
 		    int64_t timeout_us);
 void user_on_done(struct o2g_req *req, void (*fn)(void *), void *arg);
+int user_nudge(struct o2g_ep *ep, const int *peers, size_t n);
+unsigned user_losses(const struct o2g_ep *ep);
 int user_progress(struct o2g_ep *ep);
 int user_fd(struct o2g_ep *ep);
 void user_fd_clear(struct o2g_ep *ep);

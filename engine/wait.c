@@ -179,7 +179,20 @@ static void sleep_on_events(struct user_ep *ep, int timeout_ms)
 	ep->sleepers--;
 }
 
-static void sleep_once(struct user_ep *ep, int timeout_ms)
+/*
+ * What others write into shared memory makes no event: they ring when we sleep
+ * (o2g_nudge). So having said that we do we look once more, and have those do so
+ * who sleep beside us.
+ */
+static bool came_meanwhile(struct user_ep *ep, int (*cond)(void *), void *arg)
+{
+	if (unlikely(ep->sleepers))
+		user_event(ep);
+	return cond(arg);
+}
+
+static void sleep_once(struct user_ep *ep, int (*cond)(void *), void *arg,
+		       int timeout_ms)
 {
 	u64 start;
 
@@ -187,7 +200,7 @@ static void sleep_once(struct user_ep *ep, int timeout_ms)
 		sleep_on_events(ep, timeout_ms);
 		return;
 	}
-	if (user_arm(ep)) {
+	if (user_arm(ep) || came_meanwhile(ep, cond, arg)) {
 		user_disarm(ep);
 		return;
 	}
@@ -244,7 +257,7 @@ int user_wait_locked(struct user_ep *ep, int (*cond)(void *), void *arg,
 			ret = -ETIMEDOUT;
 			break;
 		}
-		sleep_once(ep, timeout);
+		sleep_once(ep, cond, arg, timeout);
 		user_poll(ep);
 	}
 	ep->inside--;
@@ -264,4 +277,36 @@ int user_wait_until(struct o2g_ep *o, int (*cond)(void *), void *arg,
 	ret = user_wait_locked(ep, cond, arg, timeout_us);
 	user_unlock(ep);
 	return ret;
+}
+
+/* --- memory that peers write --- */
+
+int user_nudge(struct o2g_ep *o, const int *peers, size_t n)
+{
+	struct user_ep *ep = user_of(o);
+	int err = 0;
+
+	/* Between what the caller wrote and looking who sleeps. */
+	atomic_thread_fence(memory_order_seq_cst);
+	user_lock(ep);
+	for (size_t i = 0; i < n && !err; i++) {
+		struct user_peer *p = ep->peers[peers[i]];
+
+		if (unlikely(!p || !p->cp.chan))
+			p = user_peer_connect(ep, peers[i], &err);
+		if (unlikely(!p || p->lost))
+			continue;
+		if (likely(p->cp.chan->ops->nudge))
+			p->cp.chan->ops->nudge(p->cp.chan, &p->cp);
+		else if (peers[i] != ep->eng.rank)
+			err = -EOPNOTSUPP;
+	}
+	user_unlock(ep);
+	return err;
+}
+
+unsigned user_losses(const struct o2g_ep *o)
+{
+	return atomic_load_explicit(&((const struct user_ep *)o)->losses,
+				    memory_order_relaxed);
 }

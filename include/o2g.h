@@ -150,6 +150,15 @@ struct o2g_work {
 };
 int o2g_after(struct o2g_ep *ep, struct o2g_req *const *reqs, size_t n,
 	      struct o2g_work *work);
+/*
+ * For those who share memory with peers on the same host and wait, by
+ * o2g_wait_until, for what a peer writes there: having written, wake the peers
+ * that sleep. Costs little when none does. -EOPNOTSUPP when one of them is not
+ * reached through shared memory.
+ */
+int o2g_nudge(struct o2g_ep *ep, const int *peers, size_t n);
+/* How many peers have been lost: a number to watch while waiting like that. */
+unsigned o2g_losses(const struct o2g_ep *ep);
 /* One round of progress; returns the number of packets handled. */
 int o2g_progress(struct o2g_ep *ep);
 /* A descriptor that polls readable when something has completed since

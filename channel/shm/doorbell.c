@@ -49,6 +49,7 @@ static int bell_ready(struct chan_watch *w, u32 events)
 
 	while (recv(w->fd, buf, sizeof(buf), MSG_DONTWAIT) >= 0)
 		;
+	chan_nudged(s->chan.ep);
 	return shm_poll(&s->chan);
 }
 
@@ -113,4 +114,12 @@ void shm_disarm(struct chan *c)
 
 	if (__atomic_load_n(sleeping, __ATOMIC_RELAXED))
 		__atomic_store_n(sleeping, 0, __ATOMIC_RELAXED);
+}
+
+void shm_nudge(struct chan *c, struct chan_peer *p)
+{
+	struct shm_link *l = p->link;
+
+	if (likely(l && l->theirs))
+		shm_wake(l->shm, l->theirs);
 }

@@ -189,6 +189,7 @@ const struct chan_ops shm_chan_ops = {
 	.flush = shm_flush,
 	.arm = shm_arm,
 	.disarm = shm_disarm,
+	.nudge = shm_nudge,
 	.get = shm_get,
 	.put = shm_put,
 	.describe = shm_describe,

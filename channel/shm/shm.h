@@ -156,6 +156,7 @@ void shm_bell_close(struct shm *s);
 void shm_bell_ring(struct shm *s, const struct shm_head *whose);
 bool shm_arm(struct chan *c);
 void shm_disarm(struct chan *c);
+void shm_nudge(struct chan *c, struct chan_peer *p);
 
 /* Having written something for the owner of @whose: wake it if it sleeps. The
  * caller has put the fence or relies on the sleeper's barrier. */

@@ -13,23 +13,32 @@
 coll_fn coll_barrier, coll_bcast, coll_reduce, coll_allreduce;
 
 int mpii_barrier_dissemination(const struct coll *k);
+int mpii_barrier_shared(const struct coll *k);
 int mpii_barrier_central(const struct coll *k);
 int mpii_barrier_inter(const struct coll *k);
 
 int mpii_bcast_binomial(const struct coll *k, void *buf, MPI_Count count,
 			struct mpii_type *t, int root);
+int mpii_bcast_shared(const struct coll *k, void *buf, MPI_Count count,
+		      struct mpii_type *t, int root);
 int mpii_bcast_linear(const struct coll *k, void *buf, MPI_Count count,
 		      struct mpii_type *t, int root);
 int mpii_bcast_scatter_allgather(const struct coll *k, void *buf,
 				 MPI_Count count, struct mpii_type *t,
 				 int root);
 
+int mpii_gather_shared(const struct coll *k, const void *in, MPI_Count count,
+		       struct mpii_type *t, const struct coll_side *r,
+		       int root);
 int mpii_gather_linear(const struct coll *k, const void *in, MPI_Count count,
 		       struct mpii_type *t, const struct coll_side *r,
 		       int root);
 int mpii_gather_binomial(const struct coll *k, const void *in, MPI_Count count,
 			 struct mpii_type *t, const struct coll_side *r,
 			 int root);
+int mpii_scatter_shared(const struct coll *k, const struct coll_side *s,
+			void *out, MPI_Count count, struct mpii_type *t,
+			int root);
 int mpii_scatter_linear(const struct coll *k, const struct coll_side *s,
 			void *out, MPI_Count count, struct mpii_type *t,
 			int root);
@@ -37,6 +46,7 @@ int mpii_scatter_binomial(const struct coll *k, const struct coll_side *s,
 			  void *out, MPI_Count count, struct mpii_type *t,
 			  int root);
 
+int mpii_allgather_shared(const struct coll *k, const struct coll_side *r);
 int mpii_allgather_direct(const struct coll *k, const struct coll_side *r);
 int mpii_allgather_ring(const struct coll *k, const struct coll_side *r);
 int mpii_allgather_doubling(const struct coll *k, const struct coll_side *r);
@@ -47,6 +57,8 @@ int mpii_allgather_inter(const struct coll *k, const void *in, MPI_Count count,
 int mpii_allgather_blocks(const struct coll *k, const struct coll_side *r,
 			  MPI_Count bytes);
 
+int mpii_alltoall_shared(const struct coll *k, const struct coll_side *s,
+			 const struct coll_side *r);
 int mpii_alltoall_central(const struct coll *k, const struct coll_side *s,
 			  const struct coll_side *r);
 int mpii_alltoall_direct(const struct coll *k, const struct coll_side *s,
@@ -58,6 +70,9 @@ int mpii_alltoall_bruck(const struct coll *k, const struct coll_side *s,
 /* In place: what r holds is sent, from a packed copy. */
 int mpii_alltoall_in_place(const struct coll *k, const struct coll_side *r);
 
+int mpii_reduce_shared(const struct coll *k, const void *in, void *out,
+		       MPI_Count count, struct mpii_type *t, struct mpii_op *op,
+		       int root);
 int mpii_reduce_binomial(const struct coll *k, const void *in, void *out,
 			 MPI_Count count, struct mpii_type *t,
 			 struct mpii_op *op, int root);
@@ -68,6 +83,9 @@ int mpii_reduce_inter(const struct coll *k, const void *in, void *out,
 		      MPI_Count count, struct mpii_type *t, struct mpii_op *op,
 		      int root);
 
+int mpii_allreduce_shared(const struct coll *k, const void *in, void *out,
+			  MPI_Count count, struct mpii_type *t,
+			  struct mpii_op *op);
 int mpii_allreduce_central(const struct coll *k, const void *in, void *out,
 			   MPI_Count count, struct mpii_type *t,
 			   struct mpii_op *op);
@@ -84,6 +102,9 @@ int mpii_allreduce_inter(const struct coll *k, const void *in, void *out,
 			 MPI_Count count, struct mpii_type *t,
 			 struct mpii_op *op);
 
+int mpii_reduce_scatter_shared(const struct coll *k, const void *in, void *out,
+			       const MPI_Count *counts, struct mpii_type *t,
+			       struct mpii_op *op);
 /* `out` is the place of this rank's block and must not be part of `in`. */
 int mpii_reduce_scatter_direct(const struct coll *k, const void *in, void *out,
 			       const MPI_Count *counts, struct mpii_type *t,
@@ -98,6 +119,9 @@ int mpii_reduce_scatter_inter(const struct coll *k, const void *in, void *out,
 			      const MPI_Count *counts, struct mpii_type *t,
 			      struct mpii_op *op);
 
+int mpii_scan_shared(const struct coll *k, const void *in, void *out,
+		     MPI_Count count, struct mpii_type *t, struct mpii_op *op,
+		     bool exclusive);
 int mpii_scan_doubling(const struct coll *k, const void *in, void *out,
 		       MPI_Count count, struct mpii_type *t,
 		       struct mpii_op *op, bool exclusive);

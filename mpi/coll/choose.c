@@ -3,42 +3,84 @@
 #include "coll/choose.h"
 
 #include "coll/ranges.h"
+#include "coll/shared.h"
+
+/* What a condition looks at. */
+struct call {
+	const struct coll *k;
+	const struct coll_args *a;
+	MPI_Count bytes;
+};
 
 struct row {
 	enum coll_id id;
 	const char *name;
 	coll_fn *run;
-	bool (*when)(const struct coll *k, const struct coll_args *a);
+	bool (*when)(const struct call *c);
 	struct coll_range ranks, bytes;
 };
 
-/* --- conditions --- */
+/* --- conditions: the same at all ranks --- */
 
-static bool always(const struct coll *k, const struct coll_args *a)
+static bool always(const struct call *c)
 {
 	return true;
 }
 
-static bool power_of_two(const struct coll *k, const struct coll_args *a)
+static bool power_of_two(const struct call *c)
 {
-	return (k->c->size & (k->c->size - 1)) == 0;
+	return (c->k->c->size & (c->k->c->size - 1)) == 0;
 }
 
-static bool commutes(const struct coll *k, const struct coll_args *a)
+static bool commutes(const struct call *c)
 {
-	return a->op->commutes;
+	return c->a->op->commutes;
 }
 
 /* There is at least one element for each rank. */
-static bool can_be_cut(const struct coll *k, const struct coll_args *a)
+static bool can_be_cut(const struct call *c)
 {
-	return a->r.count >= k->c->size;
+	return c->a->r.count >= c->k->c->size;
 }
 
-static bool can_be_cut_and_commutes(const struct coll *k,
-				    const struct coll_args *a)
+static bool can_be_cut_and_commutes(const struct call *c)
 {
-	return can_be_cut(k, a) && commutes(k, a);
+	return can_be_cut(c) && commutes(c);
+}
+
+/* All ranks share memory, and a blocking call may use it. */
+static bool shared(const struct call *c)
+{
+	return coll_shared_use(c->k);
+}
+
+/* ... and the operation and the data are such that rows can be combined. User
+ * functions get the program's own layout, which may differ between ranks. */
+static bool shared_reduction(const struct call *c)
+{
+	return c->a->op->predefined && c->a->r.t->predefined &&
+	       c->a->r.t->contiguous && coll_shared_use(c->k);
+}
+
+/* ... and each block fits into a row. */
+static bool shared_blocks(const struct call *c)
+{
+	const struct coll_side *r = &c->a->r;
+
+	for (int i = 0; i < c->k->c->size; i++) {
+		if (coll_count(r, i) * r->t->size > COLL_SHARED_ROW)
+			return false;
+		if (!r->counts)
+			break;
+	}
+	return coll_shared_use(c->k);
+}
+
+/* ... and all blocks of a rank fit into one. */
+static bool shared_rows(const struct call *c)
+{
+	return c->bytes * c->k->c->size <= COLL_SHARED_ROW &&
+	       coll_shared_use(c->k);
 }
 
 /* --- the table --- */
@@ -70,10 +112,11 @@ static inline bool in(const struct coll_range *range, int64_t n)
 int coll_choose(enum coll_id id, const struct coll *k,
 		const struct coll_args *a, MPI_Count bytes)
 {
+	const struct call c = { k, a, bytes };
 	const struct row *r = first_row[id];
 
 	while (!in(&r->ranks, k->c->size) || !in(&r->bytes, bytes) ||
-	       !r->when(k, a))
+	       !r->when(&c))
 		r++;
 	return r->run(k, a);
 }

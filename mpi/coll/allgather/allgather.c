@@ -4,10 +4,12 @@
 
 #define ADAPT(name, algorithm) \
 	COLL_ADAPT(name##_##algorithm, mpii_allgather_##algorithm, &a->r)
+ADAPT(allgather, shared)
 ADAPT(allgather, direct)
 ADAPT(allgather, ring)
 ADAPT(allgather, doubling)
 ADAPT(allgather, bruck)
+ADAPT(allgatherv, shared)
 ADAPT(allgatherv, direct)
 ADAPT(allgatherv, ring)
 

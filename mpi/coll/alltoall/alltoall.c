@@ -5,6 +5,7 @@
 #define ADAPT(algorithm)                                             \
 	COLL_ADAPT(alltoall_##algorithm, mpii_alltoall_##algorithm, \
 		   &a->s, &a->r)
+ADAPT(shared)
 ADAPT(central)
 ADAPT(bruck)
 ADAPT(pairwise)

@@ -2,6 +2,7 @@
 /* MPI_Barrier in all forms. */
 #include "coll/choose.h"
 
+COLL_ADAPT(barrier_shared, mpii_barrier_shared)
 COLL_ADAPT(barrier_central, mpii_barrier_central)
 COLL_ADAPT(barrier_dissemination, mpii_barrier_dissemination)
 

@@ -5,6 +5,7 @@
 #define ADAPT(name, algorithm)                                             \
 	COLL_ADAPT(name##_##algorithm, mpii_gather_##algorithm, a->s.buf,  \
 		   a->s.count, a->s.t, &a->r, a->root)
+ADAPT(gather, shared)
 ADAPT(gather, linear)
 ADAPT(gather, binomial)
 ADAPT(gatherv, linear)

@@ -5,6 +5,7 @@
 #define ADAPT(algorithm)                                                       \
 	COLL_ADAPT(reduce_##algorithm, mpii_reduce_##algorithm, a->s.buf,      \
 		   a->r.buf, a->r.count, a->r.t, a->op, a->root)
+ADAPT(shared)
 ADAPT(binomial)
 ADAPT(scatter_gather)
 

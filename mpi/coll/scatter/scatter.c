@@ -5,6 +5,7 @@
 #define ADAPT(name, algorithm)                                           \
 	COLL_ADAPT(name##_##algorithm, mpii_scatter_##algorithm, &a->s, \
 		   a->r.buf, a->r.count, a->r.t, a->root)
+ADAPT(scatter, shared)
 ADAPT(scatter, linear)
 ADAPT(scatter, binomial)
 ADAPT(scatterv, linear)

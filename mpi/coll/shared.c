@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/* See shared.h. */
+#define _GNU_SOURCE
+#include "coll/shared.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "coll/algorithms.h"
+#include "request.h"
+
+#define SLOTS 4
+#define FIRST_CALLS 3 /* on a communicator, before it is worth it */
+
+/* Of one communicator; its c->coll. */
+struct coll_shared {
+	enum { UNKNOWN, USED, UNUSABLE } state;
+	unsigned asked;	     /* calls that would have gone this way */
+	unsigned calls;	     /* that went */
+	unsigned losses;     /* of libo2g, when all members were alive */
+	int n;
+	int *others; /* world ranks of the other members */
+	char *memory;
+	size_t bytes;
+};
+
+/* --- the memory --- */
+
+static size_t slot_bytes(int n)
+{
+	return sizeof(struct coll_slot_counters) +
+	       (size_t)(n + 1) * COLL_SHARED_ROW;
+}
+
+static void destroy(void *arg)
+{
+	struct coll_shared *s = arg;
+
+	if (s->memory)
+		munmap(s->memory, s->bytes);
+	free(s->others);
+	free(s);
+}
+
+/* How others find rank 0's file: through its process. */
+struct where {
+	int pid, fd;
+};
+
+static bool map(struct coll_shared *s, int fd)
+{
+	void *p;
+
+	if (fd < 0)
+		return false;
+	p = mmap(NULL, s->bytes, PROT_READ | PROT_WRITE,
+		 MAP_SHARED | MAP_NORESERVE, fd, 0);
+	s->memory = p == MAP_FAILED ? NULL : p;
+	return s->memory;
+}
+
+static struct where make_memory(struct coll_shared *s)
+{
+	struct where w = { getpid(), memfd_create("o2g-coll", MFD_CLOEXEC) };
+
+	if (w.fd >= 0 && (ftruncate(w.fd, (off_t)s->bytes) || !map(s, w.fd))) {
+		close(w.fd);
+		w.fd = -1;
+	}
+	return w;
+}
+
+static void open_memory(struct coll_shared *s, const struct where *w)
+{
+	char path[64];
+	int fd;
+
+	if (w->fd < 0)
+		return;
+	snprintf(path, sizeof(path), "/proc/%d/fd/%d", w->pid, w->fd);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	map(s, fd);
+	if (fd >= 0)
+		close(fd);
+}
+
+/* Each needs the means to wake the others and to notice that one dies. */
+static bool reach_all(const struct coll_shared *s)
+{
+	struct o2g_peer_info info;
+
+	if (o2g_nudge(mpii.ep, s->others, (size_t)s->n - 1))
+		return false;
+	for (int i = 0; i < s->n - 1; i++)
+		if (o2g_peer_info(mpii.ep, s->others[i], &info) || !info.alive)
+			return false;
+	return true;
+}
+
+/* All ranks together: rank 0 makes it, all map it, and use it only if all can. */
+static int set_up(const struct coll *k, struct coll_shared *s)
+{
+	struct mpii_type *bytes = coll_bytes(), *t = mpii_type_get(MPI_INT);
+	struct where w = { 0, -1 };
+	int mine, all = 0, err;
+
+	if (k->c->rank == 0)
+		w = make_memory(s);
+	err = mpii_bcast_binomial(k, &w, sizeof(w), bytes, 0);
+	if (!err && k->c->rank)
+		open_memory(s, &w);
+	mine = s->memory && reach_all(s);
+	if (!err)
+		err = mpii_allreduce_doubling(k, &mine, &all, 1, t,
+					      mpii_op_get(MPI_MIN));
+	if (k->c->rank == 0 && w.fd >= 0)
+		close(w.fd);
+	s->losses = o2g_losses(mpii.ep);
+	s->state = !err && all ? USED : UNUSABLE;
+	return err;
+}
+
+static bool on_one_node(const struct mpii_comm *c)
+{
+	const int *node = mpii_nodes();
+
+	if (!node || c->inter || c->size < 2 || c->size > COLL_SHARED_RANKS)
+		return false;
+	for (int i = 1; i < c->size; i++)
+		if (node[c->world[i]] != node[c->world[0]])
+			return false;
+	return true;
+}
+
+static struct coll_shared *create(struct mpii_comm *c)
+{
+	struct coll_shared *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	s->n = c->size;
+	s->bytes = SLOTS * slot_bytes(s->n);
+	s->state = on_one_node(c) ? UNKNOWN : UNUSABLE;
+	s->others = malloc(c->size * sizeof(int));
+	if (!s->others) {
+		free(s);
+		return NULL;
+	}
+	for (int i = 0, k = 0; i < c->size; i++)
+		if (i != c->rank)
+			s->others[k++] = c->world[i];
+	c->coll = s;
+	c->coll_free = destroy;
+	return s;
+}
+
+bool coll_shared_use(const struct coll *k)
+{
+	struct coll_shared *s = k->c->coll;
+
+	if (mpii_likely(s && s->state == USED))
+		return !k->task;
+	if (k->task || (s && s->state == UNUSABLE))
+		return false;
+	if (!s && !(s = create(k->c)))
+		return false;
+	if (s->state == UNUSABLE || s->asked++ < FIRST_CALLS)
+		return false;
+	return !set_up(k, s) && s->state == USED;
+}
+
+/* --- slots --- */
+
+struct coll_slot coll_slot_take(const struct coll *k)
+{
+	struct coll_shared *s = k->c->coll;
+	unsigned call = s->calls++;
+	char *at = s->memory + call % SLOTS * slot_bytes(s->n);
+
+	return (struct coll_slot){
+		.s = s,
+		.c = (struct coll_slot_counters *)at,
+		.rows = at + sizeof(struct coll_slot_counters),
+		.call = call,
+		.round = call / SLOTS,
+		.n = s->n,
+	};
+}
+
+struct wait {
+	atomic_uint *word;
+	unsigned want, losses;
+};
+
+/* Others may be further already. */
+static inline bool reached(atomic_uint *word, unsigned want)
+{
+	return (int)(atomic_load_explicit(word, memory_order_acquire) - want) >=
+	       0;
+}
+
+static int there(void *arg)
+{
+	const struct wait *w = arg;
+
+	return reached(w->word, w->want) ||
+	       mpii_unlikely(o2g_losses(mpii.ep) != w->losses);
+}
+
+/* Somebody was lost. If it was a member nothing will come any more. */
+static int look_who_died(const struct coll *k, struct coll_shared *s)
+{
+	struct o2g_peer_info info;
+	unsigned losses = o2g_losses(mpii.ep);
+
+	for (int i = 0; i < k->c->size; i++) {
+		if (o2g_peer_info(mpii.ep, k->c->world[i], &info) ||
+		    info.alive || i == k->c->rank)
+			continue;
+		s->state = UNUSABLE;
+		return mpii_call_error(k->c, i, -O2G_ERR_PEER);
+	}
+	s->losses = losses;
+	return MPI_SUCCESS;
+}
+
+static int wait_for(const struct coll *k, struct coll_shared *s,
+		    atomic_uint *word, unsigned want)
+{
+	struct wait w = { word, want, s->losses };
+	int err = MPI_SUCCESS;
+
+	while (!err && !reached(word, want)) {
+		o2g_wait_until(mpii.ep, there, &w, -1);
+		if (!reached(word, want)) {
+			err = look_who_died(k, s);
+			w.losses = s->losses;
+		}
+	}
+	return err;
+}
+
+int coll_slot_enter(const struct coll *k, const struct coll_slot *o)
+{
+	unsigned left = o->round * (unsigned)o->n;
+	int err;
+
+	if (mpii_likely(reached(&o->c->left, left)))
+		return MPI_SUCCESS;
+	atomic_store(&o->c->wanted, 1);
+	err = wait_for(k, o->s, &o->c->left, left);
+	atomic_store_explicit(&o->c->wanted, 0, memory_order_relaxed);
+	return err;
+}
+
+bool coll_slot_arrive(const struct coll_slot *o)
+{
+	unsigned before = atomic_fetch_add_explicit(&o->c->arrived, 1,
+						    memory_order_acq_rel);
+
+	if (before + 1 < (unsigned)o->n)
+		return false;
+	/* for the next use, which begins when all have left this one */
+	atomic_store_explicit(&o->c->arrived, 0, memory_order_relaxed);
+	return true;
+}
+
+void coll_slot_release(const struct coll_slot *o)
+{
+	atomic_store_explicit(&o->c->released, o->call + 1,
+			      memory_order_release);
+	o2g_nudge(mpii.ep, o->s->others, (size_t)o->n - 1);
+}
+
+int coll_slot_wait(const struct coll *k, const struct coll_slot *o)
+{
+	return wait_for(k, o->s, &o->c->released, o->call + 1);
+}
+
+void coll_slot_leave(const struct coll_slot *o)
+{
+	unsigned before = atomic_fetch_add(&o->c->left, 1);
+
+	if (before + 1 == (o->round + 1) * (unsigned)o->n &&
+	    mpii_unlikely(atomic_load(&o->c->wanted)))
+		o2g_nudge(mpii.ep, o->s->others, (size_t)o->n - 1);
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/*
+ * Collectives through memory that all ranks of a communicator share, for short
+ * data of ranks on one host: a rank writes its row and says so in a counter, the
+ * last to come does what there is to do for all and releases them, and they read.
+ * A rank waits at most once, for one word; with more ranks than cores, where
+ * every wait is a context switch, there is nothing cheaper.
+ *
+ * The memory is a ring of slots; a call takes the next one. Each slot has a row
+ * per rank and a result, and three counters: ranks that have arrived, the number
+ * of the call that was released, and ranks that have left. A slot is used again
+ * when all have left it. Calls on a communicator come in the same order at every
+ * rank, and blocking ones one after the other, so that all agree on the slot.
+ *
+ * An algorithm is
+ *
+ *	coll_slot_take()		which slot, without waiting
+ *	coll_slot_enter()		before writing or arriving
+ *	coll_slot_arrive()		true for the last
+ *	coll_slot_release(), coll_slot_wait()
+ *	coll_slot_leave()		done with reading
+ *
+ * where every rank leaves once, and enter and arrive are for those that need them.
+ */
+#ifndef COLL_SHARED_H
+#define COLL_SHARED_H
+
+#include <string.h>
+
+#include "coll/coll.h"
+
+#define COLL_SHARED_ROW (32 << 10)
+#define COLL_SHARED_RANKS 32
+
+struct coll_shared;
+
+/* Is this call to go that way? The same at all ranks; the first few calls go
+ * another one, then the memory is made, in which every rank takes part. */
+bool coll_shared_use(const struct coll *k);
+
+struct coll_slot_counters {
+	_Alignas(64) atomic_uint arrived;
+	_Alignas(64) atomic_uint released;
+	_Alignas(64) atomic_uint left;
+	atomic_uint wanted; /* somebody waits until all have left */
+};
+
+struct coll_slot {
+	struct coll_shared *s;
+	struct coll_slot_counters *c;
+	char *rows;
+	unsigned call, round; /* round: how often the slot was used before */
+	int n;
+};
+
+struct coll_slot coll_slot_take(const struct coll *k);
+int coll_slot_enter(const struct coll *k, const struct coll_slot *o);
+bool coll_slot_arrive(const struct coll_slot *o);
+void coll_slot_release(const struct coll_slot *o);
+int coll_slot_wait(const struct coll *k, const struct coll_slot *o);
+void coll_slot_leave(const struct coll_slot *o);
+
+static inline char *coll_slot_row(const struct coll_slot *o, int rank)
+{
+	return o->rows + (size_t)rank * COLL_SHARED_ROW;
+}
+static inline char *coll_slot_result(const struct coll_slot *o)
+{
+	return coll_slot_row(o, o->n);
+}
+
+/* Arrive and wait, or release if we are the last: for those that read rows. */
+static inline int coll_slot_meet(const struct coll *k,
+				 const struct coll_slot *o)
+{
+	if (!coll_slot_arrive(o))
+		return coll_slot_wait(k, o);
+	coll_slot_release(o);
+	return MPI_SUCCESS;
+}
+
+#endif
