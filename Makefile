@@ -63,7 +63,7 @@ ENGINE_SRC := $(wildcard engine/*.c)
 MPI_SRC    := $(wildcard mpi/*.c mpi/topo/*.c mpi/tools/*.c mpi/coll/*.c mpi/coll/*/*.c)
 PMI_SRC    := $(wildcard launch/pmi/*.c)
 TOOL_SRC   := $(filter-out tools/$(if $(filter 1,$(O2G_BPF)),bpf_noload,bpf_load).c, \
-                $(wildcard tools/*.c))
+                $(wildcard tools/*.c)) mpi/coll/asked.c
 
 O2G_SRC  := $(CORE_SRC) $(BASE_SRC) $(CHAN_SRC) $(ENGINE_SRC)
 O2G_OBJ  := $(O2G_SRC:%.c=$(BUILD)/%.o)

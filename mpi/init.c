@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "coll/choose.h"
 #include "log.h"
 #include "pmi.h"
 #include "process.h"
@@ -55,6 +56,7 @@ static int start(int required, const char *func)
 	mpii.main_thread = pthread_self();
 	if (mpii_wireup() < 0)
 		mpii_abort(MPI_ERR_OTHER, NULL);
+	coll_choose_start();
 	if (!mpii_comm_start())
 		mpii_abort(MPI_ERR_NO_MEM, "MPI_Init: out of memory");
 	atomic_store(&mpii.state, 1);

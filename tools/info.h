@@ -39,5 +39,8 @@ struct info {
 
 void info_text(const struct info *info);
 void info_json(const struct info *info);
+/* info_coll.c */
+void info_coll_text(void);
+void info_coll_json(void);
 
 #endif

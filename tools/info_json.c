@@ -90,6 +90,7 @@ void info_json(const struct info *info)
 	puts(" },");
 	channels(info);
 	interfaces(info);
+	info_coll_json();
 	settings(info);
 	puts("}");
 }

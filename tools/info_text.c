@@ -57,4 +57,5 @@ void info_text(const struct info *info)
 	channels(info);
 	interfaces(info);
 	settings(info);
+	info_coll_text();
 }

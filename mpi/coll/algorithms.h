@@ -14,6 +14,7 @@ coll_fn coll_barrier, coll_bcast, coll_reduce, coll_allreduce;
 
 int mpii_barrier_dissemination(const struct coll *k);
 int mpii_barrier_shared(const struct coll *k);
+int mpii_barrier_nodes(const struct coll *k);
 int mpii_barrier_central(const struct coll *k);
 int mpii_barrier_inter(const struct coll *k);
 
@@ -21,6 +22,8 @@ int mpii_bcast_binomial(const struct coll *k, void *buf, MPI_Count count,
 			struct mpii_type *t, int root);
 int mpii_bcast_shared(const struct coll *k, void *buf, MPI_Count count,
 		      struct mpii_type *t, int root);
+int mpii_bcast_nodes(const struct coll *k, void *buf, MPI_Count count,
+		     struct mpii_type *t, int root);
 int mpii_bcast_linear(const struct coll *k, void *buf, MPI_Count count,
 		      struct mpii_type *t, int root);
 int mpii_bcast_scatter_allgather(const struct coll *k, void *buf,
@@ -73,6 +76,9 @@ int mpii_alltoall_in_place(const struct coll *k, const struct coll_side *r);
 int mpii_reduce_shared(const struct coll *k, const void *in, void *out,
 		       MPI_Count count, struct mpii_type *t, struct mpii_op *op,
 		       int root);
+int mpii_reduce_nodes(const struct coll *k, const void *in, void *out,
+		      MPI_Count count, struct mpii_type *t, struct mpii_op *op,
+		      int root);
 int mpii_reduce_binomial(const struct coll *k, const void *in, void *out,
 			 MPI_Count count, struct mpii_type *t,
 			 struct mpii_op *op, int root);
@@ -86,6 +92,9 @@ int mpii_reduce_inter(const struct coll *k, const void *in, void *out,
 int mpii_allreduce_shared(const struct coll *k, const void *in, void *out,
 			  MPI_Count count, struct mpii_type *t,
 			  struct mpii_op *op);
+int mpii_allreduce_nodes(const struct coll *k, const void *in, void *out,
+			 MPI_Count count, struct mpii_type *t,
+			 struct mpii_op *op);
 int mpii_allreduce_central(const struct coll *k, const void *in, void *out,
 			   MPI_Count count, struct mpii_type *t,
 			   struct mpii_op *op);

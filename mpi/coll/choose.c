@@ -2,8 +2,11 @@
 /* The choice of an algorithm. */
 #include "coll/choose.h"
 
+#include "coll/asked.h"
+#include "coll/levels.h"
 #include "coll/ranges.h"
 #include "coll/shared.h"
+#include "settings.h"
 
 /* What a condition looks at. */
 struct call {
@@ -83,6 +86,17 @@ static bool shared_rows(const struct call *c)
 	       coll_shared_use(c->k);
 }
 
+/* Ranks are on several nodes, and some share one. */
+static bool several_nodes(const struct call *c)
+{
+	return coll_levels(c->k->c);
+}
+
+static bool several_nodes_and_commutes(const struct call *c)
+{
+	return commutes(c) && several_nodes(c);
+}
+
 /* --- the table --- */
 
 static const struct row rows[] = {
@@ -104,17 +118,42 @@ static __attribute__((constructor)) void find_rows(void)
 			first_row[r->id] = r;
 }
 
+/* What O2G_COLL asks for, before the table. */
+#define ASKED_MAX 64
+static struct coll_asked asked[ASKED_MAX];
+static int nasked;
+
+void coll_choose_start(void)
+{
+	nasked = coll_asked_read(o2g_settings()->coll, asked, ASKED_MAX);
+}
+
 static inline bool in(const struct coll_range *range, int64_t n)
 {
 	return n >= range->from && n <= range->to;
+}
+
+static __attribute__((noinline)) const struct row *
+asked_row(enum coll_id id, const struct call *c)
+{
+	for (int i = 0; i < nasked; i++) {
+		const struct row *r = &rows[asked[i].row];
+
+		if (r->id == id && in(&asked[i].bytes, c->bytes) && r->when(c))
+			return r;
+	}
+	return NULL;
 }
 
 int coll_choose(enum coll_id id, const struct coll *k,
 		const struct coll_args *a, MPI_Count bytes)
 {
 	const struct call c = { k, a, bytes };
-	const struct row *r = first_row[id];
+	const struct row *r;
 
+	if (mpii_unlikely(nasked) && (r = asked_row(id, &c)))
+		return r->run(k, a);
+	r = first_row[id];
 	while (!in(&r->ranks, k->c->size) || !in(&r->bytes, bytes) ||
 	       !r->when(&c))
 		r++;

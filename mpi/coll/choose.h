@@ -13,6 +13,9 @@ enum coll_id {
 	COLL_IDS,
 };
 
+/* Reads O2G_COLL; from MPI_Init. */
+void coll_choose_start(void);
+
 /* Run the algorithm for so many bytes; see table.def for which those are. */
 int coll_choose(enum coll_id id, const struct coll *k,
 		const struct coll_args *a, MPI_Count bytes);

@@ -9,16 +9,25 @@
 #include <unistd.h>
 
 #include "coll/algorithms.h"
+#include "coll/state.h"
 #include "request.h"
 
-#define SLOTS 4
 #define FIRST_CALLS 3 /* on a communicator, before it is worth it */
 
-/* Of one communicator; its c->coll. */
+/* The two rings; a row has a line for its word. */
+static const struct ring_kind {
+	unsigned slots;
+	size_t row;
+} kinds[2] = {
+	{ 16, 1024 + 64 },
+	{ 4, COLL_SHARED_ROW + 64 },
+};
+
+/* Of one communicator. */
 struct coll_shared {
 	enum { UNKNOWN, USED, UNUSABLE } state;
 	unsigned asked;	     /* calls that would have gone this way */
-	unsigned calls;	     /* that went */
+	unsigned calls[2];   /* that went, through each ring */
 	unsigned losses;     /* of libo2g, when all members were alive */
 	int n;
 	int *others; /* world ranks of the other members */
@@ -28,16 +37,18 @@ struct coll_shared {
 
 /* --- the memory --- */
 
-static size_t slot_bytes(int n)
+static size_t slot_bytes(const struct ring_kind *kind, int n)
 {
-	return sizeof(struct coll_slot_counters) +
-	       (size_t)(n + 1) * COLL_SHARED_ROW;
+	return sizeof(struct coll_slot_counters) + (size_t)(n + 1) * kind->row;
 }
 
-static void destroy(void *arg)
+static size_t ring_bytes(const struct ring_kind *kind, int n)
 {
-	struct coll_shared *s = arg;
+	return kind->slots * slot_bytes(kind, n);
+}
 
+static void destroy(struct coll_shared *s)
+{
 	if (s->memory)
 		munmap(s->memory, s->bytes);
 	free(s->others);
@@ -136,29 +147,37 @@ static bool on_one_node(const struct mpii_comm *c)
 
 static struct coll_shared *create(struct mpii_comm *c)
 {
-	struct coll_shared *s = calloc(1, sizeof(*s));
+	struct coll_state *state = coll_state(c);
+	struct coll_shared *s = state ? calloc(1, sizeof(*s)) : NULL;
 
 	if (!s)
 		return NULL;
 	s->n = c->size;
-	s->bytes = SLOTS * slot_bytes(s->n);
+	s->bytes = ring_bytes(&kinds[0], s->n) + ring_bytes(&kinds[1], s->n);
 	s->state = on_one_node(c) ? UNKNOWN : UNUSABLE;
 	s->others = malloc(c->size * sizeof(int));
 	if (!s->others) {
 		free(s);
 		return NULL;
 	}
-	for (int i = 0, k = 0; i < c->size; i++)
+	for (int i = 0, k = 0; s->state == UNKNOWN && i < c->size; i++)
 		if (i != c->rank)
 			s->others[k++] = c->world[i];
-	c->coll = s;
-	c->coll_free = destroy;
+	state->shared = s;
+	state->shared_free = destroy;
 	return s;
+}
+
+static inline struct coll_shared *shared_of(const struct mpii_comm *c)
+{
+	const struct coll_state *state = c->coll;
+
+	return state ? state->shared : NULL;
 }
 
 bool coll_shared_use(const struct coll *k)
 {
-	struct coll_shared *s = k->c->coll;
+	struct coll_shared *s = shared_of(k->c);
 
 	if (mpii_likely(s && s->state == USED))
 		return !k->task;
@@ -173,18 +192,22 @@ bool coll_shared_use(const struct coll *k)
 
 /* --- slots --- */
 
-struct coll_slot coll_slot_take(const struct coll *k)
+struct coll_slot coll_slot_take(const struct coll *k, MPI_Count bytes)
 {
-	struct coll_shared *s = k->c->coll;
-	unsigned call = s->calls++;
-	char *at = s->memory + call % SLOTS * slot_bytes(s->n);
+	struct coll_shared *s = shared_of(k->c);
+	int which = bytes + 64 > (MPI_Count)kinds[0].row;
+	const struct ring_kind *kind = &kinds[which];
+	unsigned call = s->calls[which]++;
+	char *at = s->memory + (which ? ring_bytes(&kinds[0], s->n) : 0) +
+		   call % kind->slots * slot_bytes(kind, s->n);
 
 	return (struct coll_slot){
 		.s = s,
 		.c = (struct coll_slot_counters *)at,
 		.rows = at + sizeof(struct coll_slot_counters),
+		.row_bytes = kind->row,
 		.call = call,
-		.round = call / SLOTS,
+		.round = call / kind->slots,
 		.n = s->n,
 	};
 }
@@ -286,4 +309,22 @@ void coll_slot_leave(const struct coll_slot *o)
 	if (before + 1 == (o->round + 1) * (unsigned)o->n &&
 	    mpii_unlikely(atomic_load(&o->c->wanted)))
 		o2g_nudge(mpii.ep, o->s->others, (size_t)o->n - 1);
+}
+
+static atomic_uint *word_of(const struct coll_slot *o, int rank)
+{
+	return (atomic_uint *)(coll_slot_row(o, rank) - 64);
+}
+
+void coll_slot_publish(const struct coll *k, const struct coll_slot *o,
+		       int reader)
+{
+	atomic_store_explicit(word_of(o, k->c->rank), o->call + 1,
+			      memory_order_release);
+	o2g_nudge(mpii.ep, &k->c->world[reader], 1);
+}
+
+int coll_slot_await(const struct coll *k, const struct coll_slot *o, int rank)
+{
+	return wait_for(k, o->s, word_of(o, rank), o->call + 1);
 }

@@ -11,6 +11,8 @@
  * of the call that was released, and ranks that have left. A slot is used again
  * when all have left it. Calls on a communicator come in the same order at every
  * rank, and blocking ones one after the other, so that all agree on the slot.
+ * There are two rings: many slots with short rows, so that ranks which need not
+ * wait for others can be ahead of them, and few with long rows.
  *
  * An algorithm is
  *
@@ -18,6 +20,7 @@
  *	coll_slot_enter()		before writing or arriving
  *	coll_slot_arrive()		true for the last
  *	coll_slot_release(), coll_slot_wait()
+ *	coll_slot_publish(), coll_slot_await()	one row, for one other rank
  *	coll_slot_leave()		done with reading
  *
  * where every rank leaves once, and enter and arrive are for those that need them.
@@ -29,7 +32,7 @@
 
 #include "coll/coll.h"
 
-#define COLL_SHARED_ROW (32 << 10)
+#define COLL_SHARED_ROW (32 << 10) /* of the long ones */
 #define COLL_SHARED_RANKS 32
 
 struct coll_shared;
@@ -38,6 +41,7 @@ struct coll_shared;
  * another one, then the memory is made, in which every rank takes part. */
 bool coll_shared_use(const struct coll *k);
 
+/* At the beginning of a slot; a row begins with a word of its own kind. */
 struct coll_slot_counters {
 	_Alignas(64) atomic_uint arrived;
 	_Alignas(64) atomic_uint released;
@@ -49,20 +53,26 @@ struct coll_slot {
 	struct coll_shared *s;
 	struct coll_slot_counters *c;
 	char *rows;
+	size_t row_bytes;
 	unsigned call, round; /* round: how often the slot was used before */
 	int n;
 };
 
-struct coll_slot coll_slot_take(const struct coll *k);
+/* For rows of so many bytes, at most COLL_SHARED_ROW. */
+struct coll_slot coll_slot_take(const struct coll *k, MPI_Count bytes);
 int coll_slot_enter(const struct coll *k, const struct coll_slot *o);
 bool coll_slot_arrive(const struct coll_slot *o);
 void coll_slot_release(const struct coll_slot *o);
 int coll_slot_wait(const struct coll *k, const struct coll_slot *o);
 void coll_slot_leave(const struct coll_slot *o);
+/* Our row is there, which rank @reader waits for. */
+void coll_slot_publish(const struct coll *k, const struct coll_slot *o,
+		       int reader);
+int coll_slot_await(const struct coll *k, const struct coll_slot *o, int rank);
 
 static inline char *coll_slot_row(const struct coll_slot *o, int rank)
 {
-	return o->rows + (size_t)rank * COLL_SHARED_ROW;
+	return o->rows + (size_t)rank * o->row_bytes + 64;
 }
 static inline char *coll_slot_result(const struct coll_slot *o)
 {

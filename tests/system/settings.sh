@@ -17,6 +17,10 @@ said 'O2G_UNEXPECTED is "lots", but a size .* using 64M' O2G_UNEXPECTED=lots
 said 'O2G_SPIN is "x", but a whole number' O2G_SPIN=x
 said 'O2G_STATS is "maybe", but 0 or 1' O2G_STATS=maybe
 said 'O2G_LOG is "loud"' O2G_LOG=loud
+said 'O2G_COLL: allreduce has no algorithm "dubling"; it has .*doubling' O2G_COLL=allreduce=dubling
+said 'O2G_COLL: there is no collective "alreduce"; there are .*allreduce' O2G_COLL=alreduce=doubling
+said 'O2G_COLL: the bytes in "bcast=linear:1-x" are no range' O2G_COLL=bcast=linear:1-x
+said 'O2G_COLL has "bcast", but wants collective=algorithm' O2G_COLL=bcast
 said 'O2G_CHANNELS names "tpc", which is not a channel' O2G_CHANNELS=tpc
 
 env -u O2G_CHANNELS O2G_LOG=info "$O2G" info >"$TMP/out" 2>"$TMP/err" ||
@@ -24,6 +28,10 @@ env -u O2G_CHANNELS O2G_LOG=info "$O2G" info >"$TMP/out" 2>"$TMP/err" ||
 [ -s "$TMP/err" ] && { cat "$TMP/err"; fail "words about nothing"; }
 expect "$TMP/out" 'O2G_LOG +info +environment'
 expect "$TMP/out" 'O2G_CHANNELS +shm,tcp +default'
+expect "$TMP/out" '^  allreduce +shared '
+O2G_COLL=bcast=linear:4k- "$O2G" info >"$TMP/out" 2>&1
+expect "$TMP/out" '^  bcast +O2G_COLL: linear 4k- bytes; '
+env -u O2G_CHANNELS O2G_LOG=info "$O2G" info >"$TMP/out" 2>"$TMP/err"
 expect "$TMP/out" '^user engine: '
 [ "$(grep -c '^  O2G_' "$TMP/out")" = "$(grep -c '^SETTING(' base/settings.def)" ] ||
 	fail "not every setting is listed"

@@ -13,10 +13,19 @@ static size_t bytes_of(const struct coll_side *r, int i)
 	return (size_t)(coll_count(r, i) * r->t->size);
 }
 
+static MPI_Count largest(const struct coll_side *r, int n)
+{
+	size_t max = 0;
+
+	for (int i = 0; i < n; i++)
+		max = bytes_of(r, i) > max ? bytes_of(r, i) : max;
+	return (MPI_Count)max;
+}
+
 int mpii_allgather_shared(const struct coll *k, const struct coll_side *r)
 {
-	struct coll_slot o = coll_slot_take(k);
 	int n = k->c->size, rank = k->c->rank;
+	struct coll_slot o = coll_slot_take(k, largest(r, n));
 	int err = coll_slot_enter(k, &o);
 
 	if (!err) {

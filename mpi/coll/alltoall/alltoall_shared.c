@@ -11,9 +11,9 @@
 int mpii_alltoall_shared(const struct coll *k, const struct coll_side *s,
 			 const struct coll_side *r)
 {
-	struct coll_slot o = coll_slot_take(k);
 	int n = k->c->size, rank = k->c->rank;
 	size_t bytes = (size_t)(r->count * r->t->size);
+	struct coll_slot o = coll_slot_take(k, (MPI_Count)(n * bytes));
 	int err = coll_slot_enter(k, &o);
 
 	for (int i = 0; i < n && !err; i++)

@@ -3,6 +3,7 @@
 #include "coll/choose.h"
 
 COLL_ADAPT(barrier_shared, mpii_barrier_shared)
+COLL_ADAPT(barrier_nodes, mpii_barrier_nodes)
 COLL_ADAPT(barrier_central, mpii_barrier_central)
 COLL_ADAPT(barrier_dissemination, mpii_barrier_dissemination)
 

@@ -9,7 +9,7 @@
 
 int mpii_barrier_shared(const struct coll *k)
 {
-	struct coll_slot o = coll_slot_take(k);
+	struct coll_slot o = coll_slot_take(k, 0);
 	int err = coll_slot_enter(k, &o);
 
 	if (!err)

@@ -4,6 +4,7 @@
 
 COLL_ADAPT(bcast_shared, mpii_bcast_shared, a->r.buf, a->r.count, a->r.t,
 	   a->root)
+COLL_ADAPT(bcast_nodes, mpii_bcast_nodes, a->r.buf, a->r.count, a->r.t, a->root)
 COLL_ADAPT(bcast_binomial, mpii_bcast_binomial, a->r.buf, a->r.count, a->r.t,
 	   a->root)
 COLL_ADAPT(bcast_linear, mpii_bcast_linear, a->r.buf, a->r.count, a->r.t,

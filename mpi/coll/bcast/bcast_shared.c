@@ -11,7 +11,7 @@
 int mpii_bcast_shared(const struct coll *k, void *buf, MPI_Count count,
 		      struct mpii_type *t, int root)
 {
-	struct coll_slot o = coll_slot_take(k);
+	struct coll_slot o = coll_slot_take(k, count * t->size);
 	size_t bytes = (size_t)(count * t->size);
 	int err;
 

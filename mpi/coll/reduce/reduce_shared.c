@@ -22,7 +22,7 @@ int mpii_reduce_shared(const struct coll *k, const void *in, void *out,
 		       MPI_Count count, struct mpii_type *t, struct mpii_op *op,
 		       int root)
 {
-	struct coll_slot o = coll_slot_take(k);
+	struct coll_slot o = coll_slot_take(k, count * t->size);
 	int err = coll_slot_enter(k, &o);
 	bool last;
 

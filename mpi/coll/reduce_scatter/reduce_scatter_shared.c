@@ -13,14 +13,16 @@ int mpii_reduce_scatter_shared(const struct coll *k, const void *in, void *out,
 			       const MPI_Count *counts, struct mpii_type *t,
 			       struct mpii_op *op)
 {
-	struct coll_slot o = coll_slot_take(k);
-	int n = k->c->size, rank = k->c->rank, err = coll_slot_enter(k, &o);
+	int n = k->c->size, rank = k->c->rank, err;
 	MPI_Count at = 0, total = 0, mine = counts[rank];
+	struct coll_slot o;
 
 	for (int i = 0; i < n; i++) {
 		at += i < rank ? counts[i] : 0;
 		total += counts[i];
 	}
+	o = coll_slot_take(k, total * t->size);
+	err = coll_slot_enter(k, &o);
 	if (!err) {
 		memcpy(coll_slot_row(&o, rank), in, (size_t)(total * t->size));
 		err = coll_slot_meet(k, &o);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * Scan and exscan through shared memory: the last to come makes each row the
- * value of all rows up to it, and each rank reads its own or the one before.
+ * Scan and exscan through shared memory, along the ranks: each waits for the row
+ * of the one before, and makes of it and its own operand the row for the next.
  *
- * Cost: one wait, n - 1 combinings by one rank. For short messages of predefined
- * operations, all of which commute.
+ * Cost: one wait for each rank, none for the first, which can be several calls
+ * ahead. For short messages of predefined operations.
  */
 #include "coll/algorithms.h"
 #include "coll/shared.h"
@@ -13,24 +13,25 @@ int mpii_scan_shared(const struct coll *k, const void *in, void *out,
 		     MPI_Count count, struct mpii_type *t, struct mpii_op *op,
 		     bool exclusive)
 {
-	struct coll_slot o = coll_slot_take(k);
 	size_t bytes = (size_t)(count * t->size);
+	struct coll_slot o = coll_slot_take(k, (MPI_Count)bytes);
 	int rank = k->c->rank, err = coll_slot_enter(k, &o);
-	int from = exclusive ? rank - 1 : rank;
+	char *row = coll_slot_row(&o, rank);
 
-	if (!err) {
-		memcpy(coll_slot_row(&o, rank), in, bytes);
-		if (coll_slot_arrive(&o)) {
-			for (int i = 1; i < o.n; i++)
-				mpii_op_apply(op, coll_slot_row(&o, i - 1),
-					      coll_slot_row(&o, i), count, t);
-			coll_slot_release(&o);
-		} else {
-			err = coll_slot_wait(k, &o);
-		}
+	if (!err)
+		memcpy(row, in, bytes);
+	if (!err && rank > 0) {
+		err = coll_slot_await(k, &o, rank - 1);
+		if (!err)
+			mpii_op_apply(op, coll_slot_row(&o, rank - 1), row,
+				      count, t);
 	}
-	if (!err && from >= 0)
-		memcpy(out, coll_slot_row(&o, from), bytes);
+	if (!err && rank + 1 < k->c->size)
+		coll_slot_publish(k, &o, rank + 1);
+	if (!err && !exclusive)
+		memcpy(out, row, bytes);
+	else if (!err && rank > 0)
+		memcpy(out, coll_slot_row(&o, rank - 1), bytes);
 	coll_slot_leave(&o);
 	return err;
 }

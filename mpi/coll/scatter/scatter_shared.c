@@ -25,8 +25,10 @@ int mpii_scatter_shared(const struct coll *k, const struct coll_side *s,
 			void *out, MPI_Count count, struct mpii_type *t,
 			int root)
 {
-	struct coll_slot o = coll_slot_take(k);
 	int rank = k->c->rank, err;
+	struct coll_slot o = coll_slot_take(k, rank == root ?
+						       s->count * s->t->size :
+						       count * t->size);
 
 	if (rank == root) {
 		err = coll_slot_enter(k, &o);
