@@ -4,6 +4,7 @@
 # make run        set up, build, and show a job of four ranks
 # make test       set up, build, run every test; T=pattern runs some of them
 # make bench      compare with MPICH and Open MPI (see docs/performance.md)
+# make report     a page from the results: R=files, SVG=folder for README's pictures
 # make install    PREFIX=/usr/local DESTDIR=
 # make uninstall  the same PREFIX and DESTDIR
 # make fuzz       fuzz for longer: FUZZ_SECONDS=600
@@ -85,7 +86,7 @@ EXAMPLES_O2G := $(filter-out $(EXAMPLES_MPI),$(EXAMPLES))
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
 .SUFFIXES:
-.PHONY: all run test test-build bench bench-build fuzz install install-parts \
+.PHONY: all run test test-build bench bench-build report fuzz install install-parts \
         uninstall clean setup FORCE
 all: $(LIBO2G) $(LIBMPI) $(BUILD)/bin/o2g $(EXAMPLES)
 
@@ -206,6 +207,12 @@ bench:
 	@scripts/setup bench
 	@$(again) -s all bench-build
 	@BUILD=$(BUILD) bench/run $(B)
+
+R ?= $(BUILD)/bench/results.json
+report:
+	@scripts/setup report
+	@bench/make-report $(R) -o $(BUILD)/bench/report.html $(if $(SVG),--svg '$(SVG)')
+	@bench/check-report $(BUILD)/bench/report.html
 
 # --- installation ---
 

@@ -37,7 +37,8 @@ class O2G:
         self.tcp_settings = tcp_settings or {"O2G_CHANNELS": "tcp"}
 
     def version(self):
-        return line_with("", self.mpiexec, "--version")
+        return line_with("", self.mpiexec, "--version").replace(
+            "mpiexec (O2G)", "O2G")
 
     def usable(self):
         try:

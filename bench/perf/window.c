@@ -10,7 +10,7 @@
 
 enum { TAG_DATA = 1, TAG_DONE = 2 };
 
-static const long most_bytes = 256l << 20; /* of buffers for one direction */
+static const long most_bytes = 64l << 20; /* of buffers for one direction */
 
 struct window {
 	int peer; /* -1 takes no part */
