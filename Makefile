@@ -3,6 +3,7 @@
 # make            build everything into build/
 # make run        set up, build, and show a job of four ranks
 # make test       set up, build, run every test; T=pattern runs some of them
+# make real       run programs that others have written; P=name runs one
 # make bench      compare with MPICH and Open MPI (see docs/performance.md)
 # make report     a page from the results: R=files, SVG=folder for README's pictures
 # make install    PREFIX=/usr/local DESTDIR=
@@ -86,7 +87,7 @@ EXAMPLES_O2G := $(filter-out $(EXAMPLES_MPI),$(EXAMPLES))
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
 .SUFFIXES:
-.PHONY: all run test test-build bench bench-build report fuzz install install-parts \
+.PHONY: all run test real test-build bench bench-build report fuzz install install-parts \
         uninstall clean setup FORCE
 all: $(LIBO2G) $(LIBMPI) $(BUILD)/bin/o2g $(EXAMPLES)
 
@@ -202,6 +203,11 @@ fuzz:
 	@scripts/setup test
 	@$(again) -s test-build
 	@BUILD=$(BUILD) FUZZ_SHORT=$(FUZZ_SECONDS) tests/run 'fuzz/*'
+
+real:
+	@scripts/setup real
+	@$(again) -s test-build
+	@BUILD=$(BUILD) tests/real/run $(P)
 
 bench:
 	@scripts/setup bench
