@@ -77,7 +77,8 @@ struct mpii_type mpii_types[MPII_TYPE_COUNT] = {
 	TYPE(MPI_UINT16_T, uint16_t, U_(16), MPII_C_INTEGER),
 	TYPE(MPI_UINT32_T, uint32_t, U_(32), MPII_C_INTEGER),
 	TYPE(MPI_UINT64_T, uint64_t, U_(64), MPII_C_INTEGER),
-	TYPE(MPI_CHAR, char, MPII_K_NONE, MPII_C_NONE),
+	/* A character in the standard, a number in many a program. */
+	TYPE(MPI_CHAR, char, (char)-1 < 0 ? I_(8) : U_(8), MPII_C_INTEGER),
 	TYPE(MPI_WCHAR, wchar_t, MPII_K_NONE, MPII_C_NONE),
 	TYPE(MPI_C_BOOL, _Bool, U_(8), MPII_C_LOGICAL),
 	TYPE(MPI_CXX_BOOL, _Bool, U_(8), MPII_C_LOGICAL),

@@ -36,9 +36,14 @@ static const char *const op_names[MPII_OP_INDEX_COUNT] = {
 	(BIT(INTEGER) | BIT(FORTRAN_INTEGER) | BIT(FLOAT) | BIT(MULTI))
 #define WORDS                                                                  \
 	(BIT(INTEGER) | BIT(FORTRAN_INTEGER) | BIT(BYTE) | BIT(MULTI))
-#define TRUTHS (BIT(INTEGER) | BIT(LOGICAL))
+#define TRUTHS                                                                 \
+	(BIT(INTEGER) | BIT(FORTRAN_INTEGER) | BIT(LOGICAL) | BIT(MULTI))
 
-/* The standard's table of what is defined on what (section 6.9.2). */
+/*
+ * The standard's table of what is defined on what (section 6.9.2), and a little
+ * more that programs rely on since other MPIs let them: MPI_CHAR counts as an
+ * integer, and every integer has a truth.
+ */
 static const unsigned op_classes[MPII_OP_INDEX_COUNT] = {
 	[MPII_OP_SUM] = NUMBERS | BIT(COMPLEX),
 	[MPII_OP_PROD] = NUMBERS | BIT(COMPLEX),
