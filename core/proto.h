@@ -51,6 +51,7 @@ enum o2g_req_flags {
 	O2G_REQF_SYNC = 1,	 /* send: complete only when matched */
 	O2G_REQF_CANCEL = 2,	 /* a cancel was asked for */
 	O2G_REQF_CANCELLED = 4,	 /* ... and worked */
+	O2G_REQF_SHARED = 8,	 /* recv: posted to another matcher as well */
 	O2G_REQF_GOT_CTS = 16,	 /* send: DATA is going out */
 };
 
@@ -164,6 +165,11 @@ struct o2g_core_ops {
 	 * NULL. */
 	int (*inject)(struct o2g_core *c, struct o2g_peer *p,
 		      const struct o2g_hdr *h, const void *buf, u64 len);
+	/*
+	 * A message has met a SHARED receive: is it ours? False: the other
+	 * matcher was quicker and completes it. NULL where there is none.
+	 */
+	bool (*claim)(struct o2g_core *c, struct o2g_req *req);
 	/* The request is complete; the core does not touch it again. */
 	void (*complete)(struct o2g_core *c, struct o2g_req *req);
 	/* The live request with this id, or NULL: ids come from the network. */
@@ -248,6 +254,8 @@ int o2g_proto_inject(struct o2g_core *c, struct o2g_peer *p, u64 tag,
 void o2g_proto_send(struct o2g_core *c, struct o2g_req *req);
 /* match.{src,tag,ignore}, len, segs, id are set; peer too, unless any source. */
 void o2g_proto_recv(struct o2g_core *c, struct o2g_req *req);
+/* Take a posted receive back without completing it; false: it is not posted. */
+bool o2g_proto_withdraw(struct o2g_core *c, struct o2g_req *req);
 /* A receive for a message taken by o2g_proto_mprobe. */
 void o2g_proto_mrecv(struct o2g_core *c, struct o2g_req *req,
 		     struct o2g_unexp *u);

@@ -36,6 +36,26 @@ static inline void count_posted(struct o2g_core *c, struct o2g_req *req, int n)
 		req->peer->posted += n;
 }
 
+/*
+ * The receive a message belongs to, taken off the queue, or NULL. One that is
+ * posted elsewhere too and went there is over here.
+ */
+static inline struct o2g_req *arrive(struct o2g_core *c, struct o2g_peer *p,
+				     u64 tag)
+{
+	struct o2g_match_entry *e;
+
+	while ((e = o2g_match_arrive(&c->match, p->rank, tag))) {
+		struct o2g_req *req = req_of(e);
+
+		count_posted(c, req, -1);
+		if (likely(!(req->flags & O2G_REQF_SHARED)) ||
+		    c->ops->claim(c, req))
+			return req;
+	}
+	return NULL;
+}
+
 /* --- rendezvous --- */
 
 /* Read it out of the sender's memory; false when that is not possible. */
@@ -151,6 +171,14 @@ void o2g_proto_recv(struct o2g_core *c, struct o2g_req *req)
 	}
 }
 
+bool o2g_proto_withdraw(struct o2g_core *c, struct o2g_req *req)
+{
+	if (!o2g_match_remove(&c->match, &req->match))
+		return false;
+	count_posted(c, req, -1);
+	return true;
+}
+
 void o2g_proto_mrecv(struct o2g_core *c, struct o2g_req *req,
 		     struct o2g_unexp *u)
 {
@@ -226,17 +254,14 @@ enum o2g_proto_reason o2g_recv_rx_eager(struct o2g_core *c, struct o2g_peer *p,
 					struct o2g_rx *rx)
 {
 	const struct o2g_hdr *h = &rx->hdr;
-	struct o2g_match_entry *e;
+	struct o2g_req *req;
 	struct o2g_unexp *u;
 
 	if (unlikely(!o2g_credit_charge(p, h->length + O2G_COST, false)))
 		return O2G_PROTO_TOO_LONG;
 	count_recv(p, h->length);
-	e = o2g_match_arrive(&c->match, p->rank, h->tag);
-	if (likely(e)) {
-		struct o2g_req *req = req_of(e);
-
-		count_posted(c, req, -1);
+	req = arrive(c, p, h->tag);
+	if (likely(req)) {
 		matched(req, p, h->tag, h->length);
 		req->state = O2G_ST_CLAIMED;
 		o2g_list_add_tail(&req->link, &p->incoming);
@@ -282,17 +307,14 @@ static enum o2g_proto_reason whole_unexpected(struct o2g_core *c,
 enum o2g_proto_reason o2g_recv_rx_whole(struct o2g_core *c, struct o2g_peer *p,
 					u64 tag, const void *body, u64 len)
 {
-	struct o2g_match_entry *e;
 	struct o2g_req *req;
 
 	if (unlikely(len + O2G_COST > p->granted - p->used && !p->raw))
 		return O2G_PROTO_TOO_LONG;
 	count_recv(p, len);
-	e = o2g_match_arrive(&c->match, p->rank, tag);
-	if (unlikely(!e))
+	req = arrive(c, p, tag);
+	if (unlikely(!req))
 		return whole_unexpected(c, p, tag, body, len);
-	req = req_of(e);
-	count_posted(c, req, -1);
 	matched(req, p, tag, len);
 	req->got = min_u64(len, req->len);
 	if (likely(req->nsegs == 1)) {
@@ -339,7 +361,7 @@ enum o2g_proto_reason o2g_recv_rx_rts(struct o2g_core *c, struct o2g_peer *p,
 				      const struct o2g_hdr *h)
 {
 	bool extra = h->flags & O2G_PKTF_ENVELOPE;
-	struct o2g_match_entry *e;
+	struct o2g_req *req;
 	struct o2g_unexp *u;
 
 	if (p->raw)
@@ -348,11 +370,8 @@ enum o2g_proto_reason o2g_recv_rx_rts(struct o2g_core *c, struct o2g_peer *p,
 		return O2G_PROTO_TOO_LONG;
 	c->stats.rts_recv++;
 	count_recv(p, h->length);
-	e = o2g_match_arrive(&c->match, p->rank, h->tag);
-	if (e) {
-		struct o2g_req *req = req_of(e);
-
-		count_posted(c, req, -1);
+	req = arrive(c, p, h->tag);
+	if (req) {
 		matched(req, p, h->tag, h->length);
 		answer_rts(c, req, h);
 		o2g_credit_return(c, p, O2G_COST, extra);

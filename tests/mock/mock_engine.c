@@ -489,9 +489,17 @@ static void op_bye(struct o2g_core *core, struct o2g_peer *p)
 	conn_of(p)->got_bye = true;
 }
 
+static bool op_claim(struct o2g_core *c, struct o2g_req *req)
+{
+	CHECK(req->flags & O2G_REQF_SHARED);
+	mock_of(c)->claims++;
+	return !mock_of(c)->claim_fails;
+}
+
 static const struct o2g_core_ops core_ops = {
 	.xmit = op_xmit,
 	.inject = op_inject,
+	.claim = op_claim,
 	.complete = op_complete,
 	.find = op_find,
 	.unexp_alloc = op_unexp_alloc,

@@ -85,6 +85,8 @@ struct mock {
 	bool exposes;	    /* sends can be read by the peer */
 	int get_error;	    /* what reading answers; 0: it works */
 	unsigned fail_alloc; /* countdown: this allocation fails */
+	bool claim_fails;    /* SHARED receives went elsewhere */
+	unsigned claims;
 	/* called after the request was taken out of the table */
 	void (*on_complete)(struct mock *m, struct mock_req *r);
 	/* called when a message can be probed for */

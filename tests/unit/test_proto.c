@@ -496,6 +496,65 @@ static void o2g_proto_recv__eager_posted(void **state)
 	ends(s, 0);
 }
 
+/* A receive that another matcher has, too: the message is ours if it is. */
+static void o2g_proto_recv__shared_is_claimed(void **state)
+{
+	struct mock_req *r = mock_recv(&b, ANY, 7, 0, 200), *s;
+
+	r->core.flags |= O2G_REQF_SHARED;
+	s = mock_send(&a, 1, 7, data, 100, 0);
+	pump();
+	assert_int_equal(b.claims, 1);
+	got(r, 100);
+	ends(s, 0);
+}
+
+/* Small, large, and in one piece: each goes to the next receive that is ours. */
+static void o2g_proto_recv__shared_went_elsewhere(void **state)
+{
+	static const u64 lengths[] = { 100, 100000, 100 };
+
+	for (int i = 0; i < 3; i++) {
+		u64 n = lengths[i];
+		struct mock_req *gone = mock_recv(&b, ANY, 7, 0, n), *r, *s;
+
+		ba->whole = i == 2;
+		gone->core.flags |= O2G_REQF_SHARED;
+		b.claim_fails = true;
+		r = mock_recv(&b, 0, 7, 0, n);
+		s = mock_send(&a, 1, 7, data, n, 0);
+		pump();
+		assert_int_equal(b.claims, i + 1);
+		assert_false(gone->done);
+		assert_false(o2g_proto_withdraw(&b.core, &gone->core));
+		got(r, n);
+		ends(s, 0);
+		/* The other matcher completes it, in the engine's own way. */
+		o2g_list_init(&gone->core.link);
+		gone->core.state = O2G_ST_DONE;
+		gone->core.status = 0;
+		b.core.ops->complete(&b.core, &gone->core);
+		mock_req_free(gone);
+	}
+	assert_int_equal(b.core.posted_any, 0);
+	assert_int_equal(ba->peer.posted, 0);
+}
+
+static void o2g_proto_withdraw__leaves_no_trace(void **state)
+{
+	struct mock_req *r = mock_recv(&b, ANY, 7, 0, 200), *s;
+
+	assert_int_equal(b.core.posted_any, 1);
+	assert_true(o2g_proto_withdraw(&b.core, &r->core));
+	assert_int_equal(b.core.posted_any, 0);
+	s = mock_send(&a, 1, 7, data, 100, 0);
+	pump();
+	assert_int_equal(b.unexp_count, 1);
+	o2g_proto_recv(&b.core, &r->core);
+	got(r, 100);
+	ends(s, 0);
+}
+
 static void o2g_proto_recv__eager_unexpected(void **state)
 {
 	struct mock_req *s = mock_send(&a, 1, 7, data, 100, 0), *r;
@@ -1576,6 +1635,9 @@ int main(void)
 		S(o2g_proto_send__extra_credit_buys_envelopes),
 		S(o2g_proto_send__says_stalled_anew_after_cancel),
 		S(o2g_proto_recv__eager_posted),
+		S(o2g_proto_recv__shared_is_claimed),
+		S(o2g_proto_recv__shared_went_elsewhere),
+		S(o2g_proto_withdraw__leaves_no_trace),
 		S(o2g_proto_recv__eager_unexpected),
 		S(o2g_proto_recv__empty_message),
 		S(o2g_proto_recv__claims_what_is_arriving),
