@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/* Everything that differs between kernels, from 6.1 on. */
+#ifndef O2GK_COMPAT_H
+#define O2GK_COMPAT_H
+
+#include <linux/mm.h>
+#include <linux/version.h>
+#include <net/sock.h>
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 3, 0)
+static inline void o2gk_vm_flags_set(struct vm_area_struct *vma,
+				     unsigned long flags)
+{
+	vma->vm_flags |= flags;
+}
+
+static inline void o2gk_vm_flags_clear(struct vm_area_struct *vma,
+				       unsigned long flags)
+{
+	vma->vm_flags &= ~flags;
+}
+#else
+#define o2gk_vm_flags_set vm_flags_set
+#define o2gk_vm_flags_clear vm_flags_clear
+#endif
+
+/*
+ * Sending from softirq: no sleeping allocation, and not the page fragment of
+ * the task that happens to run. Before 6.2 the second follows from the first.
+ */
+struct o2gk_atomic_send {
+	gfp_t allocation;
+	bool task_frag;
+};
+
+static inline struct o2gk_atomic_send o2gk_atomic_begin(struct sock *sk)
+{
+	struct o2gk_atomic_send s = { .allocation = sk->sk_allocation };
+
+	sk->sk_allocation = GFP_ATOMIC;
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 2, 0)
+	s.task_frag = sk->sk_use_task_frag;
+	sk->sk_use_task_frag = false;
+#endif
+	return s;
+}
+
+static inline void o2gk_atomic_end(struct sock *sk, struct o2gk_atomic_send s)
+{
+	sk->sk_allocation = s.allocation;
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 2, 0)
+	sk->sk_use_task_frag = s.task_frag;
+#endif
+}
+
+#endif

@@ -1,0 +1,405 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
+/* The device file: system calls in, arguments copied once. */
+#include "dev.h"
+
+#include <linux/fs.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/sched/signal.h>
+#include <linux/uaccess.h>
+#include <linux/vmalloc.h>
+
+#include "o2gk.h"
+
+static int file_open(struct inode *inode, struct file *file)
+{
+	file->private_data = o2gk_ep_create();
+	return file->private_data ? 0 : -ENOMEM;
+}
+
+static int file_release(struct inode *inode, struct file *file)
+{
+	o2gk_ep_destroy(file->private_data);
+	return 0;
+}
+
+static int file_mmap(struct file *file, struct vm_area_struct *vma)
+{
+	struct o2gk_ep *ep = file->private_data;
+
+	if (!smp_load_acquire(&ep->ready) || current->mm != ep->mm)
+		return -EBADFD;
+	if (vma->vm_pgoff || vma->vm_end - vma->vm_start != ep->area_size ||
+	    vma->vm_flags & VM_EXEC || !(vma->vm_flags & VM_SHARED))
+		return -EINVAL;
+	o2gk_vm_flags_set(vma, VM_DONTCOPY | VM_DONTEXPAND | VM_DONTDUMP);
+	o2gk_vm_flags_clear(vma, VM_MAYEXEC);
+	return remap_vmalloc_range(vma, ep->area, 0);
+}
+
+static __poll_t file_poll(struct file *file, poll_table *wait)
+{
+	struct o2gk_ep *ep = file->private_data;
+
+	if (!smp_load_acquire(&ep->ready))
+		return EPOLLERR;
+	poll_wait(file, &ep->wait, wait);
+	WRITE_ONCE(ep->shared->armed, 1);
+	smp_mb(); /* pairs with the one after publishing */
+	if (READ_ONCE(ep->arrived)) {
+		WRITE_ONCE(ep->arrived, false);
+		return EPOLLIN | EPOLLRDNORM;
+	}
+	return o2gk_cq_seen(ep) ? 0 : EPOLLIN | EPOLLRDNORM;
+}
+
+/* --- calls --- */
+
+static int do_setup(struct o2gk_ep *ep, void __user *arg)
+{
+	struct o2gd_setup s;
+	int err;
+
+	if (copy_from_user(&s, arg, sizeof(s)))
+		return -EFAULT;
+	mutex_lock(&ep->mutex);
+	err = o2gk_ep_setup(ep, &s);
+	mutex_unlock(&ep->mutex);
+	if (err)
+		return err;
+	return copy_to_user(arg, &s, sizeof(s)) ? -EFAULT : 0;
+}
+
+static int do_grow(struct o2gk_ep *ep, void __user *arg)
+{
+	u32 n;
+	int err;
+
+	if (get_user(n, (u32 __user *)arg))
+		return -EFAULT;
+	mutex_lock(&ep->mutex);
+	err = o2gk_ep_grow(ep, n);
+	mutex_unlock(&ep->mutex);
+	return err;
+}
+
+static int do_socket(struct o2gk_ep *ep, void __user *arg)
+{
+	struct o2gd_socket s;
+	int err;
+
+	if (copy_from_user(&s, arg, sizeof(s)))
+		return -EFAULT;
+	mutex_lock(&ep->mutex);
+	err = o2gk_sock_register(ep, s.peer, s.fd);
+	mutex_unlock(&ep->mutex);
+	return err;
+}
+
+/* The mutex keeps the peer from getting a socket meanwhile. */
+static int peer_down(struct o2gk_ep *ep, u32 rank)
+{
+	struct o2gk_peer *p;
+	struct sock *sk;
+
+	o2gk_ep_lock(ep);
+	p = o2gk_peer_get(ep, rank);
+	sk = p ? p->sk : NULL;
+	if (p && !sk)
+		o2gk_peer_lost(p, O2GD_LOST_LOCAL, 0);
+	o2gk_ep_unlock(ep, O2GK_CALLER, NULL);
+	if (!sk)
+		return p ? 0 : -ENOMEM;
+	lock_sock(sk);
+	o2gk_ep_lock(ep);
+	o2gk_peer_lost(p, O2GD_LOST_LOCAL, 0);
+	o2gk_ep_unlock(ep, O2GK_WORKER, p);
+	release_sock(sk);
+	return 0;
+}
+
+static int do_peer_down(struct o2gk_ep *ep, void __user *arg)
+{
+	u32 rank;
+	int err;
+
+	if (get_user(rank, (u32 __user *)arg))
+		return -EFAULT;
+	if (rank >= ep->size)
+		return -EINVAL;
+	mutex_lock(&ep->mutex);
+	err = peer_down(ep, rank);
+	mutex_unlock(&ep->mutex);
+	return err;
+}
+
+static int do_submit(struct o2gk_ep *ep, void __user *arg)
+{
+	struct o2gd_sqe e;
+
+	if (copy_from_user(&e, arg, sizeof(e)))
+		return -EFAULT;
+	return o2gk_submit(ep, &e);
+}
+
+static int do_inject(struct o2gk_ep *ep, void __user *arg)
+{
+	struct o2gd_inject i;
+
+	if (copy_from_user(&i, arg, sizeof(i)))
+		return -EFAULT;
+	return o2gk_inject(ep, &i);
+}
+
+static int do_cancel(struct o2gk_ep *ep, void __user *arg)
+{
+	u32 slot;
+
+	if (get_user(slot, (u32 __user *)arg))
+		return -EFAULT;
+	return o2gk_cancel(ep, slot);
+}
+
+static int do_probe(struct o2gk_ep *ep, void __user *arg)
+{
+	struct o2gd_probe a;
+	int err;
+
+	if (copy_from_user(&a, arg, sizeof(a)))
+		return -EFAULT;
+	if (a.pad)
+		return -EINVAL;
+	err = o2gk_probe(ep, &a);
+	if (err)
+		return err;
+	return copy_to_user(arg, &a, sizeof(a)) ? -EFAULT : 0;
+}
+
+static int do_kick(struct o2gk_ep *ep)
+{
+	o2gk_ep_housekeeping(ep);
+	o2gk_ep_lock(ep);
+	o2gk_sq_drain(ep);
+	o2gk_cq_flush(ep);
+	o2gk_ep_unlock(ep, O2GK_CALLER, NULL);
+	return 0;
+}
+
+static bool has_news(const struct o2gk_ep *ep, u32 seen)
+{
+	return READ_ONCE(ep->cq_tail) != seen || READ_ONCE(ep->noverflow);
+}
+
+static int wait_for_news(struct o2gk_ep *ep, u32 seen, long left)
+{
+	DEFINE_WAIT(entry);
+	int err = 0;
+
+	atomic_inc(&ep->waiters);
+	for (;;) {
+		/* Full barriers: either we see the news or it sees us. */
+		prepare_to_wait_exclusive(&ep->wait, &entry,
+					  TASK_INTERRUPTIBLE);
+		if (has_news(ep, seen))
+			break;
+		err = left ? 0 : -ETIME;
+		if (!err && signal_pending(current))
+			err = -EINTR;
+		if (err)
+			break;
+		left = schedule_timeout(left);
+	}
+	finish_wait(&ep->wait, &entry);
+	atomic_dec(&ep->waiters);
+	return err;
+}
+
+static int do_wait(struct o2gk_ep *ep, void __user *arg)
+{
+	struct o2gd_wait w;
+	int err;
+
+	if (copy_from_user(&w, arg, sizeof(w)))
+		return -EFAULT;
+	do_kick(ep);
+	err = wait_for_news(ep, w.seen,
+			    w.timeout_ms == U32_MAX ?
+				    MAX_SCHEDULE_TIMEOUT :
+				    (long)msecs_to_jiffies(w.timeout_ms));
+	return err ? err : do_kick(ep);
+}
+
+static int do_fetch(struct o2gk_ep *ep, void __user *arg)
+{
+	struct o2gd_fetch f;
+
+	if (copy_from_user(&f, arg, sizeof(f)))
+		return -EFAULT;
+	return o2gk_fetch(ep, &f);
+}
+
+static int do_mem_add(struct o2gk_ep *ep, void __user *arg)
+{
+	struct o2gd_mem m;
+
+	if (copy_from_user(&m, arg, sizeof(m)))
+		return -EFAULT;
+	return o2gk_mem_add(ep, &m);
+}
+
+static int do_mem_drop(struct o2gk_ep *ep, void __user *arg)
+{
+	u64 key;
+
+	if (copy_from_user(&key, arg, sizeof(key)))
+		return -EFAULT;
+	return o2gk_mem_drop(ep, key);
+}
+
+static bool all_sent(struct o2gk_ep *ep)
+{
+	bool sent = true;
+	u32 i;
+
+	o2gk_ep_lock(ep);
+	for (i = 0; i < ep->size && sent; i++) {
+		struct o2gk_peer *p = ep->peers[i];
+
+		sent = !p || !p->sk || p->lost || o2g_list_empty(&p->txq);
+	}
+	o2gk_ep_unlock(ep, O2GK_CALLER, NULL);
+	return sent;
+}
+
+static int do_bye(struct o2gk_ep *ep, void __user *arg)
+{
+	unsigned long end;
+	u32 ms, i;
+
+	if (get_user(ms, (u32 __user *)arg))
+		return -EFAULT;
+	o2gk_ep_lock(ep);
+	for (i = 0; i < ep->size; i++)
+		if (ep->peers[i] && ep->peers[i]->sk)
+			o2g_proto_bye(&ep->core, &ep->peers[i]->core);
+	o2gk_ep_unlock(ep, O2GK_CALLER, NULL);
+	end = jiffies + msecs_to_jiffies(ms);
+	while (!all_sent(ep)) {
+		if (time_after(jiffies, end))
+			return -ETIME;
+		if (schedule_timeout_interruptible(1) && signal_pending(current))
+			return -EINTR;
+	}
+	return 0;
+}
+
+static int do_info(struct o2gk_ep *ep, void __user *arg)
+{
+	const struct o2g_core_stats *c = &ep->core.stats;
+	struct o2gd_info i;
+
+	o2gk_ep_lock(ep);
+	o2gk_sq_drain(ep);
+	i = ep->stats;
+	i.posted = ep->core.match.nposted;
+	i.unexpected = ep->core.match.nunexp;
+	i.eager_sent = c->eager_sent;
+	i.rts_sent = c->rts_sent;
+	i.rts_no_credit = c->rts_no_credit;
+	i.stalls = c->stalls;
+	i.rts_received = c->rts_recv;
+	i.unexpected_total = c->unexpected;
+	i.data_received = c->data_recv;
+	o2gk_ep_unlock(ep, O2GK_CALLER, NULL);
+	return copy_to_user(arg, &i, sizeof(i)) ? -EFAULT : 0;
+}
+
+static int do_peer_info(struct o2gk_ep *ep, void __user *arg)
+{
+	struct o2gd_peer_info i;
+	struct o2gk_peer *p;
+	u32 rank;
+
+	if (get_user(rank, (u32 __user *)arg))
+		return -EFAULT;
+	if (rank >= ep->size)
+		return -EINVAL;
+	memset(&i, 0, sizeof(i));
+	i.peer = rank;
+	o2gk_ep_lock(ep);
+	p = ep->peers[rank];
+	if (p) {
+		i.state = p->lost ? 3 : p->sk ? 2 : 1;
+		i.messages_sent = p->core.msgs_sent;
+		i.bytes_sent = p->core.bytes_sent;
+		i.messages_received = p->core.msgs_recv;
+		i.bytes_received = p->core.bytes_recv;
+		i.queued = p->txq_len;
+	}
+	o2gk_ep_unlock(ep, O2GK_CALLER, NULL);
+	return copy_to_user(arg, &i, sizeof(i)) ? -EFAULT : 0;
+}
+
+static long call(struct o2gk_ep *ep, unsigned int cmd, void __user *arg)
+{
+	switch (cmd) {
+	case O2GD_INJECT:
+		return do_inject(ep, arg);
+	case O2GD_SUBMIT:
+		return do_submit(ep, arg);
+	case O2GD_KICK:
+		return do_kick(ep);
+	case O2GD_WAIT:
+		return do_wait(ep, arg);
+	case O2GD_CANCEL:
+		return do_cancel(ep, arg);
+	case O2GD_PROBE:
+		return do_probe(ep, arg);
+	case O2GD_FETCH:
+		return do_fetch(ep, arg);
+	case O2GD_GROW:
+		return do_grow(ep, arg);
+	case O2GD_SOCKET:
+		return do_socket(ep, arg);
+	case O2GD_PEER_DOWN:
+		return do_peer_down(ep, arg);
+	case O2GD_MEM_ADD:
+		return do_mem_add(ep, arg);
+	case O2GD_MEM_DROP:
+		return do_mem_drop(ep, arg);
+	case O2GD_BYE:
+		return do_bye(ep, arg);
+	case O2GD_INFO:
+		return do_info(ep, arg);
+	case O2GD_PEER_INFO:
+		return do_peer_info(ep, arg);
+	default:
+		return -ENOTTY;
+	}
+}
+
+/*
+ * The endpoint is about the memory of the process that set it up: a descriptor
+ * that reached another one, by fork or over a socket, is of no use there.
+ */
+static long file_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
+{
+	struct o2gk_ep *ep = file->private_data;
+
+	if (cmd == O2GD_SETUP)
+		return do_setup(ep, (void __user *)arg);
+	if (!smp_load_acquire(&ep->ready) || current->mm != ep->mm)
+		return -EBADFD;
+	return call(ep, cmd, (void __user *)arg);
+}
+
+const struct file_operations o2gk_fops = {
+	.owner = THIS_MODULE,
+	.open = file_open,
+	.release = file_release,
+	.unlocked_ioctl = file_ioctl,
+	.compat_ioctl = compat_ptr_ioctl,
+	.mmap = file_mmap,
+	.poll = file_poll,
+	.llseek = noop_llseek,
+};

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
+#
+# make driver             the kernel module for the running kernel
+# make driver KDIR=dir    ... for the kernel whose headers are in dir
+# make driver-sparse      the same, read by sparse
+# make install-dkms       the sources, flat, where dkms looks for them; then
+#                         `dkms install o2g/VERSION` builds it for each kernel
+
+KDIR ?= /lib/modules/$(shell uname -r)/build
+DRIVER_OUT ?= $(BUILD)/driver
+DRIVER_SRC := $(wildcard driver/*.[ch]) driver/Kbuild \
+              $(wildcard core/*.[ch])
+
+.PHONY: driver driver-sparse driver-tree install-dkms
+
+# Links, not copies: the compiler's messages then lead to the sources.
+driver-tree:
+	@mkdir -p '$(DRIVER_OUT)/uapi'
+	@for f in $(DRIVER_SRC); do \
+	  ln -sf "$(CURDIR)/$$f" '$(DRIVER_OUT)/'; \
+	done
+	@ln -sf '$(CURDIR)/include/uapi/o2g.h' '$(DRIVER_OUT)/uapi/o2g.h'
+
+driver: driver-tree
+	@test -f '$(KDIR)/Makefile' || { \
+	  echo "make driver: no kernel headers in $(KDIR); install the package linux-headers-$$(uname -r), or name them with KDIR=" >&2; \
+	  exit 1; }
+	$(MAKE) -C '$(KDIR)' M='$(abspath $(DRIVER_OUT))' modules
+
+driver-sparse: driver-tree
+	$(MAKE) -C '$(KDIR)' M='$(abspath $(DRIVER_OUT))' C=2 \
+	  CF=-D__CHECK_ENDIAN__ modules
+
+DKMS_DIR = $(DESTDIR)/usr/src/o2g-$(VERSION)
+
+install-dkms:
+	$(foreach f,$(DRIVER_SRC) driver/dkms.conf, \
+	  install -D -m 644 $(f) '$(DKMS_DIR)/$(notdir $(f))' &&) \
+	install -D -m 644 include/uapi/o2g.h '$(DKMS_DIR)/uapi/o2g.h'

@@ -1,0 +1,393 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
+/* Endpoints: an open file, its peers and its lock. */
+#include "o2gk.h"
+
+#include <linux/log2.h>
+#include <linux/net.h>
+#include <linux/nsproxy.h>
+#include <linux/random.h>
+#include <linux/sched/mm.h>
+#include <linux/slab.h>
+
+#define FIRST_BINS 256
+#define MAX_RANKS (1u << 20)
+#define PUSHES 8 /* sockets a caller serves itself; workers do the rest */
+
+/* --- the lock --- */
+
+void o2gk_ep_lock(struct o2gk_ep *ep)
+	__acquires(&ep->lock)
+{
+	spin_lock_bh(&ep->lock);
+}
+
+/*
+ * User space posts receives without telling, unless it sees that messages wait
+ * for one. So after saying that they do, look once more: either it sees our
+ * number or we see its receive.
+ */
+static void tell_unexpected(struct o2gk_ep *ep)
+{
+	while (ep->unexpected != (u32)ep->core.match.nunexp) {
+		ep->unexpected = ep->core.match.nunexp;
+		WRITE_ONCE(ep->shared->unexpected, ep->unexpected);
+		smp_mb(); /* pairs with the fence after moving sq_tail */
+		o2gk_sq_drain(ep);
+	}
+}
+
+static bool must_wake(struct o2gk_ep *ep)
+{
+	if (!ep->wake)
+		return false;
+	ep->wake = false;
+	smp_mb(); /* pairs with the fence after setting armed */
+	if (READ_ONCE(ep->shared->armed)) {
+		WRITE_ONCE(ep->shared->armed, 0);
+		return true;
+	}
+	return atomic_read(&ep->waiters);
+}
+
+static struct o2gk_peer *take_dirty(struct o2gk_ep *ep)
+{
+	struct o2gk_peer *p = list_first_entry_or_null(&ep->dirty,
+						       struct o2gk_peer, dirty);
+
+	if (p)
+		list_del_init(&p->dirty);
+	return p;
+}
+
+/* The next peer this caller sends to itself; the others go to workers. */
+static struct o2gk_peer *next_push(struct o2gk_ep *ep, struct o2gk_peer *own,
+				   int *pushes)
+{
+	struct o2gk_peer *p;
+
+	while ((p = take_dirty(ep))) {
+		if (p == own)
+			continue;
+		if (*pushes) {
+			--*pushes;
+			return p;
+		}
+		o2gk_queue(p, &p->tx_work);
+	}
+	return NULL;
+}
+
+void o2gk_ep_unlock(struct o2gk_ep *ep, enum o2gk_context context,
+		    struct o2gk_peer *own)
+	__releases(&ep->lock)
+{
+	int pushes = context == O2GK_CALLER ? PUSHES : 0;
+	struct o2gk_peer *p;
+	bool wake;
+
+	tell_unexpected(ep);
+	if (unlikely(o2g_match_wants(&ep->core.match)) && !ep->closing)
+		queue_work(o2gk_wq, &ep->work);
+	wake = must_wake(ep);
+	p = next_push(ep, own, &pushes);
+	spin_unlock_bh(&ep->lock);
+	if (wake)
+		wake_up_interruptible_poll(&ep->wait, EPOLLIN | EPOLLRDNORM);
+	while (p) {
+		o2gk_tx_push_unlocked(p, context);
+		spin_lock_bh(&ep->lock);
+		p = next_push(ep, own, &pushes);
+		spin_unlock_bh(&ep->lock);
+	}
+}
+
+/* --- peers --- */
+
+struct o2gk_peer *o2gk_peer_get(struct o2gk_ep *ep, u32 rank)
+{
+	struct o2gk_peer *p;
+
+	lockdep_assert_held(&ep->lock);
+	if (rank >= ep->size)
+		return NULL;
+	if (likely(ep->peers[rank]))
+		return ep->peers[rank];
+	p = kzalloc(sizeof(*p), GFP_ATOMIC | __GFP_NOWARN);
+	if (!p)
+		return NULL;
+	o2g_peer_init(&ep->core, &p->core, rank);
+	p->core.eager_max = ep->eager_max;
+	p->core.inject_max = O2GD_SMALL + 1;
+	p->ep = ep;
+	o2g_stream_init(&p->stream);
+	o2g_list_init(&p->txq);
+	INIT_LIST_HEAD(&p->dirty);
+	INIT_LIST_HEAD(&p->done.link);
+	INIT_WORK(&p->rx_work, o2gk_rx_work);
+	INIT_WORK(&p->tx_work, o2gk_tx_work);
+	ep->peers[rank] = p;
+	return p;
+}
+
+void o2gk_peer_lost(struct o2gk_peer *p, enum o2gd_lost why, u64 detail)
+{
+	struct o2gk_ep *ep = p->ep;
+	struct o2gd_cqe *cqe = &p->done.cqe;
+
+	lockdep_assert_held(&ep->lock);
+	if (p->lost)
+		return;
+	p->lost = true;
+	o2gk_tx_drop(p);
+	o2gk_mem_put(ep, p->put_mem);
+	p->put_mem = NULL;
+	o2g_proto_peer_down(&ep->core, &p->core, -O2G_ERR_PEER);
+	cqe->slot = O2GD_SLOT_PEER;
+	cqe->source = p->core.rank;
+	cqe->status = -O2G_ERR_PEER;
+	cqe->tag = why;
+	cqe->length = detail;
+	o2gk_cq_post(ep, &p->done);
+	if (p->sk) /* gives the socket back and closes it */
+		o2gk_queue(p, &p->rx_work);
+}
+
+/* --- what is left for process context --- */
+
+static void unpin_all(struct o2gk_ep *ep)
+{
+	struct o2gk_pin *pin, *next;
+	LIST_HEAD(list);
+
+	spin_lock_bh(&ep->lock);
+	list_splice_init(&ep->unpin, &list);
+	ep->nunpin = 0;
+	spin_unlock_bh(&ep->lock);
+	list_for_each_entry_safe(pin, next, &list, link)
+		o2gk_pin_free(pin);
+}
+
+/* Failing to get memory only costs time. */
+static void grow_bins(struct o2gk_ep *ep)
+{
+	struct o2g_match_bin *bins, *old = NULL;
+	u32 n;
+
+	spin_lock_bh(&ep->lock);
+	n = o2g_match_wants(&ep->core.match);
+	spin_unlock_bh(&ep->lock);
+	if (!n)
+		return;
+	bins = kvcalloc(n, sizeof(*bins), GFP_KERNEL_ACCOUNT);
+	if (!bins)
+		return;
+	spin_lock_bh(&ep->lock);
+	if (n > ep->core.match.nbins)
+		old = o2g_match_rehash(&ep->core.match, bins, n);
+	else
+		old = bins;
+	spin_unlock_bh(&ep->lock);
+	kvfree(old);
+}
+
+void o2gk_ep_housekeeping(struct o2gk_ep *ep)
+{
+	if (READ_ONCE(ep->nunpin))
+		unpin_all(ep);
+	grow_bins(ep);
+}
+
+static void work(struct work_struct *w)
+{
+	o2gk_ep_housekeeping(container_of(w, struct o2gk_ep, work));
+}
+
+/* --- opening --- */
+
+struct o2gk_ep *o2gk_ep_create(void)
+{
+	struct o2gk_ep *ep = kzalloc(sizeof(*ep), GFP_KERNEL_ACCOUNT);
+
+	if (!ep)
+		return NULL;
+	spin_lock_init(&ep->lock);
+	mutex_init(&ep->mutex);
+	init_waitqueue_head(&ep->wait);
+	INIT_LIST_HEAD(&ep->overflow);
+	INIT_LIST_HEAD(&ep->dirty);
+	INIT_LIST_HEAD(&ep->unpin);
+	INIT_LIST_HEAD(&ep->taken);
+	INIT_LIST_HEAD(&ep->mems);
+	INIT_WORK(&ep->work, work);
+	return ep;
+}
+
+static int check_setup(const struct o2gd_setup *s)
+{
+	if (s->version != O2GD_VERSION)
+		return -EPROTO;
+	if (!s->size || s->size > MAX_RANKS || s->rank >= s->size || s->pad ||
+	    !s->data_chunk || s->data_chunk > O2G_BODY_MAX)
+		return -EINVAL;
+	return 0;
+}
+
+static void init_core(struct o2gk_ep *ep, const struct o2gd_setup *s,
+		      struct o2g_match_bin *bins)
+{
+	u64 share = min_t(u64, s->peer_budget, s->dump_size / 2);
+
+	o2g_core_init(&ep->core, &o2gk_core_ops, s->rank, bins, FIRST_BINS,
+		      get_random_u64());
+	ep->core.budget_total = s->dump_size;
+	ep->core.budget_peer = share;
+	ep->core.data_chunk = s->data_chunk;
+	ep->rank = s->rank;
+	ep->size = s->size;
+	/* A message longer than a piece of the dump area is never unexpected. */
+	ep->eager_max = min_t(u64, s->eager_max, 256 << 10);
+}
+
+/* Once; under ep->mutex. What fails is freed when the file is closed. */
+int o2gk_ep_setup(struct o2gk_ep *ep, struct o2gd_setup *s)
+{
+	struct o2g_match_bin *bins;
+	int err = check_setup(s);
+
+	if (err)
+		return err;
+	if (ep->mm)
+		return -EBUSY;
+	ep->mm = current->mm;
+	mmgrab(ep->mm);
+	ep->net = get_net(current->nsproxy->net_ns);
+	bins = kvcalloc(FIRST_BINS, sizeof(*bins), GFP_KERNEL_ACCOUNT);
+	if (!bins)
+		return -ENOMEM;
+	init_core(ep, s, bins);
+	ep->peers = kvcalloc(s->size, sizeof(*ep->peers), GFP_KERNEL_ACCOUNT);
+	ep->slabs = kvcalloc(O2GK_MAX_SLABS, sizeof(*ep->slabs),
+			     GFP_KERNEL_ACCOUNT);
+	if (!ep->peers || !ep->slabs)
+		return -ENOMEM;
+	err = o2gk_area_create(ep, s);
+	if (err)
+		return err;
+	smp_store_release(&ep->ready, true);
+	return 0;
+}
+
+int o2gk_ep_grow(struct o2gk_ep *ep, u32 nslots)
+{
+	u32 i;
+
+	if (nslots > O2GK_SLAB * O2GK_MAX_SLABS)
+		return -E2BIG;
+	while (ep->nslots < nslots) {
+		struct o2gk_req *slab = kvcalloc(O2GK_SLAB, sizeof(*slab),
+						 GFP_KERNEL_ACCOUNT);
+
+		if (!slab)
+			return -ENOMEM;
+		for (i = 0; i < O2GK_SLAB; i++) {
+			slab[i].slot = ep->nslots + i;
+			slab[i].gen = 1;
+			slab[i].core.owner = ep;
+			slab[i].done.req = &slab[i];
+			INIT_LIST_HEAD(&slab[i].done.link);
+		}
+		spin_lock_bh(&ep->lock);
+		ep->slabs[ep->nslots / O2GK_SLAB] = slab;
+		ep->nslots += O2GK_SLAB;
+		spin_unlock_bh(&ep->lock);
+	}
+	return 0;
+}
+
+/* --- closing --- */
+
+static void drop_unexpected(struct o2g_match_entry *e, void *arg)
+{
+	struct o2gk_ep *ep = arg;
+
+	o2g_match_remove(&ep->core.match, e);
+	o2gk_core_ops.unexp_free(&ep->core,
+				 container_of(e, struct o2g_unexp, match));
+}
+
+static void free_requests(struct o2gk_ep *ep)
+{
+	u32 i, j;
+
+	for (i = 0; i < ep->nslots / O2GK_SLAB; i++) {
+		for (j = 0; j < O2GK_SLAB; j++) {
+			struct o2gk_req *r = &ep->slabs[i][j];
+
+			o2gk_req_release(ep, r);
+			kfree(r->kbuf);
+		}
+		kvfree(ep->slabs[i]);
+	}
+	kvfree(ep->slabs);
+}
+
+static void free_peers(struct o2gk_ep *ep)
+{
+	u32 i;
+
+	for (i = 0; i < ep->size; i++) {
+		struct o2gk_peer *p = ep->peers[i];
+
+		if (p && p->sock)
+			sockfd_put(p->sock);
+		kfree(p);
+	}
+	kvfree(ep->peers);
+}
+
+/*
+ * The file is gone: no system call, no mapping and no poll is left, and once
+ * the sockets are given back no softirq and no worker of a peer either.
+ */
+static void close_ready(struct o2gk_ep *ep)
+{
+	struct o2gk_unexp *u, *next_u;
+	struct o2gk_mem *m, *next_m;
+	u32 i;
+
+	WRITE_ONCE(ep->closing, true);
+	o2gk_sock_release_all(ep);
+	spin_lock_bh(&ep->lock);
+	for (i = 0; i < ep->size; i++)
+		if (ep->peers[i])
+			o2gk_peer_lost(ep->peers[i], O2GD_LOST_LOCAL, 0);
+	o2g_match_each_unexpected(&ep->core.match, drop_unexpected, ep);
+	list_for_each_entry_safe(u, next_u, &ep->taken, link)
+		o2gk_core_ops.unexp_free(&ep->core, &u->core);
+	list_for_each_entry_safe(m, next_m, &ep->mems, link) {
+		list_del_init(&m->link);
+		o2gk_mem_put(ep, m);
+	}
+	spin_unlock_bh(&ep->lock);
+	free_requests(ep);
+	cancel_work_sync(&ep->work);
+	unpin_all(ep);
+}
+
+void o2gk_ep_destroy(struct o2gk_ep *ep)
+{
+	if (ep->ready) {
+		close_ready(ep);
+		free_peers(ep);
+	} else {
+		kvfree(ep->peers);
+		kvfree(ep->slabs);
+	}
+	kvfree(ep->core.match.bins);
+	if (ep->mm) {
+		o2gk_area_destroy(ep);
+		mmdrop(ep->mm);
+		put_net(ep->net);
+	}
+	kfree(ep);
+}

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
+/*
+ * User memory: pinned for receives that a softirq is to fill, described by
+ * address where pinning is refused or not worth it (then a worker, or the
+ * process itself in a system call, copies), and registered for put and get.
+ *
+ * Pinned pages count against the user's RLIMIT_MEMLOCK. A pin that is over is
+ * only put aside by those who may not sleep.
+ */
+#include "o2gk.h"
+
+#include <linux/bvec.h>
+#include <linux/mm.h>
+#include <linux/overflow.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+
+int o2gk_iov_import(u64 addr, u32 nsegs, u64 len, struct iovec *one,
+		    struct iovec **iov, u32 *n)
+{
+	u64 total = 0;
+	u32 i;
+
+	*iov = one;
+	*n = 1;
+	if (!nsegs) {
+		one->iov_base = u64_to_user_ptr(addr);
+		one->iov_len = len;
+	} else {
+		if (nsegs > O2GD_MAX_SEGS)
+			return -EINVAL;
+		*iov = kvmalloc_array(nsegs, sizeof(**iov), GFP_KERNEL_ACCOUNT);
+		if (!*iov)
+			return -ENOMEM;
+		*n = nsegs;
+		if (copy_from_user(*iov, u64_to_user_ptr(addr),
+				   nsegs * sizeof(**iov)))
+			goto err_fault;
+	}
+	for (i = 0; i < *n; i++) {
+		if (!access_ok((*iov)[i].iov_base, (*iov)[i].iov_len) ||
+		    check_add_overflow(total, (u64)(*iov)[i].iov_len, &total))
+			goto err_fault;
+	}
+	if (total == len)
+		return 0;
+err_fault:
+	if (*iov != one)
+		kvfree(*iov);
+	*iov = NULL;
+	return -EFAULT;
+}
+
+/* --- pinning --- */
+
+static unsigned long iov_pages(const struct iovec *iov)
+{
+	unsigned long start = (unsigned long)iov->iov_base;
+
+	if (!iov->iov_len)
+		return 0;
+	return ((start + iov->iov_len - 1) >> PAGE_SHIFT) -
+	       (start >> PAGE_SHIFT) + 1;
+}
+
+/* Pin one piece and describe it; false: not all of it could be pinned. */
+static bool pin_piece(struct o2gk_pin *pin, const struct iovec *iov, bool write)
+{
+	unsigned long start = (unsigned long)iov->iov_base;
+	unsigned long want = iov_pages(iov), left = iov->iov_len, i;
+	unsigned int off = offset_in_page(start);
+
+	for (i = 0; i < want;) {
+		int got = pin_user_pages_fast((start & PAGE_MASK) +
+						      (i << PAGE_SHIFT),
+					      want - i,
+					      FOLL_LONGTERM |
+						      (write ? FOLL_WRITE : 0),
+					      pin->pages + pin->n);
+
+		if (got <= 0)
+			return false;
+		for (; got; got--, i++) {
+			struct bio_vec *bv = &pin->bvec[pin->n];
+
+			bv->bv_page = pin->pages[pin->n++];
+			bv->bv_offset = off;
+			bv->bv_len = min_t(unsigned long, PAGE_SIZE - off,
+					   left);
+			left -= bv->bv_len;
+			off = 0;
+		}
+	}
+	return true;
+}
+
+static struct o2gk_pin *pin_alloc(unsigned long npages)
+{
+	struct o2gk_pin *pin = kzalloc(sizeof(*pin), GFP_KERNEL_ACCOUNT);
+
+	if (!pin)
+		return NULL;
+	pin->pages = kvmalloc_array(npages, sizeof(*pin->pages),
+				    GFP_KERNEL_ACCOUNT);
+	pin->bvec = kvmalloc_array(npages, sizeof(*pin->bvec),
+				   GFP_KERNEL_ACCOUNT);
+	if (!pin->pages || !pin->bvec) {
+		o2gk_pin_free(pin);
+		return NULL;
+	}
+	return pin;
+}
+
+/* NULL when it is refused: the caller goes on without. */
+struct o2gk_pin *o2gk_pin_user(struct o2gk_ep *ep, const struct iovec *iov,
+			       u32 n, bool write)
+{
+	unsigned long npages = 0;
+	struct o2gk_pin *pin;
+	u32 i;
+
+	for (i = 0; i < n; i++)
+		npages += iov_pages(&iov[i]);
+	if (!npages || npages > INT_MAX / sizeof(struct bio_vec))
+		return NULL;
+	pin = pin_alloc(npages);
+	if (!pin)
+		return NULL;
+	if (mm_account_pinned_pages(&pin->account, npages << PAGE_SHIFT))
+		goto refused;
+	for (i = 0; i < n; i++)
+		if (iov[i].iov_len && !pin_piece(pin, &iov[i], write))
+			goto refused;
+	return pin;
+
+refused:
+	o2gk_pin_free(pin);
+	return NULL;
+}
+
+void o2gk_pin_free(struct o2gk_pin *pin)
+{
+	if (!pin)
+		return;
+	if (pin->n)
+		unpin_user_pages_dirty_lock(pin->pages, pin->n, true);
+	mm_unaccount_pinned_pages(&pin->account);
+	kvfree(pin->pages);
+	kvfree(pin->bvec);
+	kfree(pin);
+}
+
+void o2gk_pin_later(struct o2gk_ep *ep, struct o2gk_pin *pin)
+{
+	if (!pin)
+		return;
+	ep->stats.pinned_pages -= pin->n;
+	list_add(&pin->link, &ep->unpin);
+	if (++ep->nunpin >= O2GK_UNPIN_BATCH)
+		queue_work(o2gk_wq, &ep->work);
+}
+
+/* --- segments --- */
+
+void o2gk_seg_iter(const struct o2g_seg *seg, unsigned int direction, u64 off,
+		   u64 len, struct iov_iter *iter)
+{
+	off += seg->off;
+	if (seg->type == O2GK_SEG_PAGES)
+		iov_iter_bvec(iter, direction, seg->bvec, seg->n, off + len);
+	else
+		iov_iter_init(iter, direction, seg->iov, seg->n, off + len);
+	iov_iter_advance(iter, off);
+}
+
+/* --- registered memory --- */
+
+static struct o2gk_mem *mem_by_key(struct o2gk_ep *ep, u64 key)
+{
+	struct o2gk_mem *m;
+
+	list_for_each_entry(m, &ep->mems, link)
+		if (m->key == key)
+			return m;
+	return NULL;
+}
+
+int o2gk_mem_add(struct o2gk_ep *ep, const struct o2gd_mem *a)
+{
+	struct o2gk_mem *m;
+	struct iovec *iov;
+	u32 n;
+	int err;
+
+	if (!a->access || a->access & ~(O2GD_READ | O2GD_WRITE) || a->pad ||
+	    !a->key)
+		return -EINVAL;
+	m = kzalloc(sizeof(*m), GFP_KERNEL_ACCOUNT);
+	if (!m)
+		return -ENOMEM;
+	err = o2gk_iov_import(a->addr, 0, a->len, &m->iov, &iov, &n);
+	if (err) {
+		kfree(m);
+		return err;
+	}
+	m->len = a->len;
+	m->access = a->access;
+	m->refs = 1;
+	m->pin = o2gk_pin_user(ep, &m->iov, 1, a->access & O2GD_WRITE);
+	m->key = a->key;
+	o2gk_ep_lock(ep);
+	if (mem_by_key(ep, a->key)) {
+		err = -EEXIST;
+	} else {
+		list_add(&m->link, &ep->mems);
+		if (m->pin)
+			ep->stats.pinned_pages += m->pin->n;
+		else
+			ep->stats.pin_refused++;
+	}
+	o2gk_ep_unlock(ep, O2GK_CALLER, NULL);
+	if (err) {
+		o2gk_pin_free(m->pin);
+		kfree(m);
+	}
+	return err;
+}
+
+/* Under ep->lock. */
+void o2gk_mem_put(struct o2gk_ep *ep, struct o2gk_mem *m)
+{
+	if (!m || --m->refs)
+		return;
+	o2gk_pin_later(ep, m->pin);
+	kfree(m);
+}
+
+int o2gk_mem_drop(struct o2gk_ep *ep, u64 key)
+{
+	struct o2gk_mem *m;
+
+	o2gk_ep_lock(ep);
+	m = mem_by_key(ep, key);
+	if (m) {
+		list_del_init(&m->link);
+		o2gk_mem_put(ep, m);
+	}
+	o2gk_ep_unlock(ep, O2GK_CALLER, NULL);
+	return m ? 0 : -ENOENT;
+}
+
+/*
+ * From the core, for a key that came from the network. The reference is handed
+ * over in ep->used_mem to whoever asked the core: the receive path for a put,
+ * the request that answers a get.
+ */
+int o2gk_mem_find(struct o2g_core *c, struct o2g_peer *p, u64 key, u64 offset,
+		  u64 len, bool write, struct o2g_seg *seg)
+{
+	struct o2gk_ep *ep = o2gk_of_core(c);
+	struct o2gk_mem *m = mem_by_key(ep, key);
+
+	if (!m)
+		return -ENOENT;
+	if (!(m->access & (write ? O2GD_WRITE : O2GD_READ)))
+		return -EACCES;
+	if (offset > m->len || len > m->len - offset)
+		return -ERANGE;
+	seg->len = len;
+	seg->off = offset;
+	if (m->pin) {
+		seg->type = O2GK_SEG_PAGES;
+		seg->bvec = m->pin->bvec;
+		seg->n = m->pin->n;
+	} else {
+		seg->type = O2GK_SEG_USER;
+		seg->iov = &m->iov;
+		seg->n = 1;
+	}
+	m->refs++;
+	ep->used_mem = m;
+	return 0;
+}

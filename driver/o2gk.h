@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/*
+ * The driver's state: endpoints, peers, requests.
+ *
+ * Two locks, in this order: a socket's lock (the receive path and everyone who
+ * sends on it), then ep->lock (the core and all that is said to be under it).
+ * docs/locking.md tells the rest.
+ */
+#ifndef O2GK_H
+#define O2GK_H
+
+#include <linux/mm_types.h>
+#include <linux/mutex.h>
+#include <linux/poll.h>
+#include <linux/skbuff.h>
+#include <linux/spinlock.h>
+#include <linux/uio.h>
+#include <linux/wait.h>
+#include <linux/workqueue.h>
+#include <net/net_namespace.h>
+
+#include "compat.h"
+#include "proto.h"
+#include "stream.h"
+#include "uapi/o2g.h"
+
+#define O2GK_SLAB 256	     /* requests allocated at a time */
+#define O2GK_MAX_SLABS 4096
+#define O2GK_RX_SOFTIRQ (256 << 10) /* bytes in one run, then a worker goes on */
+#define O2GK_RX_WORKER (1 << 20)
+#define O2GK_TX_TURN 64	     /* packets, then others get the processor */
+#define O2GK_UNPIN_BATCH 16
+
+struct o2gk_ep;
+struct o2gk_req;
+
+/* Pinned user pages; freed in process context only, because unpinning sleeps. */
+struct o2gk_pin {
+	struct list_head link; /* ep->unpin, once nobody needs it */
+	struct page **pages;
+	struct bio_vec *bvec;
+	unsigned int n;
+	struct mmpin account;
+};
+
+/* A completion, until it is in the ring. */
+struct o2gk_done {
+	struct list_head link; /* ep->overflow, when the ring is full */
+	struct o2gk_req *req;  /* NULL: it tells of a lost peer */
+	u32 dump;	       /* the body: block of the dump area + 1, or 0 */
+	struct o2gd_cqe cqe;
+};
+
+enum o2gk_phase {
+	O2GK_FREE,
+	O2GK_BUSY,    /* submitted */
+	O2GK_WAITING, /* complete; its cqe waits for room in the ring */
+};
+
+/* A request, found by slot. Under ep->lock. */
+struct o2gk_req {
+	struct o2g_req core; /* core.owner: the endpoint */
+	u32 slot, gen;
+	u8 phase;
+	bool quiet;  /* say nothing on completion: the caller is told directly */
+	bool inside; /* being submitted: done before the call returns? */
+	bool done_inside;
+	struct o2gk_pin *pin; /* receive: its pinned pages */
+	struct iovec *iov;    /* its user memory, when not pinned */
+	struct iovec iov0;    /* iov points here for a single piece */
+	void *kbuf;	      /* small send: the body. recv: body for FETCH */
+	u32 kbuf_len;
+	struct o2gk_mem *mem; /* serving a get: what is read */
+	struct o2gk_done done;
+};
+
+struct o2gk_unexp {
+	struct o2g_unexp core;
+	u32 dump;    /* block + 1, or 0: */
+	void *kbuf;  /* ... the dump area was full */
+	u64 handle;  /* taken by a matched probe; 0 otherwise */
+	struct list_head link; /* ep->taken */
+};
+
+struct o2gk_mem {
+	struct list_head link; /* ep->mems */
+	u64 key;
+	u64 len;
+	u32 access;
+	u32 refs; /* its registration, packets that use it */
+	struct o2gk_pin *pin;
+	struct iovec iov; /* when it could not be pinned */
+};
+
+/* A packet without a request: control, or a small body that was copied. */
+struct o2gk_ctl {
+	struct o2g_tx tx; /* tx.req is NULL; off and left are about body */
+	u8 body[];
+};
+
+struct o2gk_callbacks {
+	void (*data_ready)(struct sock *sk);
+	void (*state_change)(struct sock *sk);
+	void (*write_space)(struct sock *sk);
+	void (*error_report)(struct sock *sk);
+};
+
+/*
+ * Another endpoint, and the socket that leads to it once there is one. Lives
+ * until its endpoint is closed.
+ */
+struct o2gk_peer {
+	struct o2g_peer core;
+	struct o2gk_ep *ep;
+
+	/* the socket: set once, under its own lock and ep->lock */
+	struct socket *sock; /* holds the file */
+	struct sock *sk;
+	struct o2gk_callbacks saved;
+	bool taken_over; /* our callbacks are in place; under the socket's lock */
+
+	/* receiving: under the socket's lock */
+	struct o2g_stream stream;
+	struct o2g_rx rx;
+	struct iov_iter iter; /* where the body goes on */
+	bool iter_set;
+	bool rx_more; /* the last run stopped early */
+	struct o2gk_mem *put_mem; /* a put is being received into it */
+	struct work_struct rx_work;
+
+	/* sending: the queue is under ep->lock, its head also needs the socket's */
+	struct o2g_list txq; /* struct o2g_tx */
+	u64 txq_len;
+	struct list_head dirty; /* ep->dirty: has something new to send */
+	struct work_struct tx_work;
+
+	/* the end; under ep->lock */
+	bool bye;  /* it said so */
+	bool no_memory; /* an answer to it could not be allocated */
+	int tx_err;	/* sending failed; under the socket's lock */
+	bool lost; /* o2g_proto_peer_down was called */
+	struct o2gk_done done;
+};
+
+struct o2gk_ep {
+	spinlock_t lock; /* taken with softirqs off */
+	struct o2g_core core;
+	struct o2gk_peer **peers; /* by rank */
+	u32 rank, size;
+	u64 eager_max;
+
+	/* set up once; ready is set last */
+	struct mutex mutex; /* serialises set-up, growth and registration */
+	bool ready, closing;
+	struct mm_struct *mm; /* whose memory this is about; mm_count held */
+	struct net *net;
+
+	/* requests */
+	struct o2gk_req **slabs;
+	u32 nslots;
+
+	/* the mapping */
+	void *area;
+	unsigned long area_size, area_pages;
+	struct o2gd_shared *shared;
+	struct o2gd_sqe *sq;
+	u32 sq_mask, sq_head;
+	u32 unexpected;	 /* as last told user space */
+	struct o2gd_cqe *cq;
+	u32 cq_mask, cq_tail;
+	u32 cq_freed;	 /* entries before this one have given their dump back */
+	u32 *cq_dump;	 /* by entry: block of the dump area + 1 */
+	struct list_head overflow;
+	u32 noverflow;
+	void *dump;
+	unsigned long *dump_map;
+	u16 *dump_len;	 /* by first block: how many */
+	u32 dump_blocks, dump_next;
+
+	/* what is left for later */
+	struct list_head dirty;
+	struct list_head unpin;
+	u32 nunpin;
+	bool wake;	 /* something is news: look whether to wake */
+	bool arrived;	 /* an unexpected message is, for who probes */
+	struct work_struct work; /* unpins, grows the matching table */
+
+	struct list_head taken; /* messages held by matched probes */
+	u64 next_handle;
+	struct list_head mems;
+	struct o2gk_mem *used_mem; /* what the core was given last */
+
+	wait_queue_head_t wait;
+	atomic_t waiters; /* threads in O2GD_WAIT */
+	struct o2gd_info stats; /* the driver's part; under lock */
+};
+
+static inline struct o2gk_ep *o2gk_of_core(struct o2g_core *c)
+{
+	return container_of(c, struct o2gk_ep, core);
+}
+
+static inline struct o2gk_peer *o2gk_peer_of(struct o2g_peer *p)
+{
+	return container_of(p, struct o2gk_peer, core);
+}
+
+static inline struct o2gk_req *o2gk_req_of(struct o2g_req *r)
+{
+	return container_of(r, struct o2gk_req, core);
+}
+
+static inline struct o2gk_unexp *o2gk_unexp_of(struct o2g_unexp *u)
+{
+	return container_of(u, struct o2gk_unexp, core);
+}
+
+/* Who runs the send or receive path, and so what it may do. */
+enum o2gk_context {
+	O2GK_SOFTIRQ, /* must not sleep; the socket is locked */
+	O2GK_BACKLOG, /* the same, and it must not send either */
+	O2GK_CALLER,  /* a system call of the endpoint's process */
+	O2GK_WORKER,  /* a worker, with or without the process's memory */
+};
+
+extern struct workqueue_struct *o2gk_wq;
+
+/* Work for a peer, unless its endpoint is being closed. */
+static inline void o2gk_queue(struct o2gk_peer *p, struct work_struct *work)
+{
+	if (!READ_ONCE(p->ep->closing))
+		queue_work(o2gk_wq, work);
+}
+
+/* ep.c */
+struct o2gk_ep *o2gk_ep_create(void);
+int o2gk_ep_setup(struct o2gk_ep *ep, struct o2gd_setup *s);
+void o2gk_ep_destroy(struct o2gk_ep *ep);
+int o2gk_ep_grow(struct o2gk_ep *ep, u32 nslots);
+/* The peer of that rank, made known if it was not; under ep->lock. */
+struct o2gk_peer *o2gk_peer_get(struct o2gk_ep *ep, u32 rank);
+/* Under the socket's lock, when it has one, and ep->lock. */
+void o2gk_peer_lost(struct o2gk_peer *p, enum o2gd_lost why, u64 detail);
+void o2gk_ep_lock(struct o2gk_ep *ep);
+/*
+ * Wakes who waits. What the core wants sent on sockets other than @own's is
+ * sent here by a caller, left to workers by the others; @own (may be NULL) is
+ * the business of whoever holds its lock.
+ */
+void o2gk_ep_unlock(struct o2gk_ep *ep, enum o2gk_context context,
+		    struct o2gk_peer *own);
+void o2gk_ep_housekeeping(struct o2gk_ep *ep);
+
+/* core_ops.c */
+extern const struct o2g_core_ops o2gk_core_ops;
+int o2gk_unexp_init(void);
+void o2gk_unexp_exit(void);
+/* The small receive of @p's rx is matched: find memory for its body. */
+int o2gk_recv_resolve(struct o2gk_peer *p);
+void o2gk_req_release(struct o2gk_ep *ep, struct o2gk_req *r);
+
+/* req.c: all in process context unless said otherwise */
+int o2gk_submit(struct o2gk_ep *ep, const struct o2gd_sqe *sqe);
+int o2gk_inject(struct o2gk_ep *ep, const struct o2gd_inject *i);
+int o2gk_cancel(struct o2gk_ep *ep, u32 slot);
+int o2gk_probe(struct o2gk_ep *ep, struct o2gd_probe *a);
+int o2gk_fetch(struct o2gk_ep *ep, const struct o2gd_fetch *f);
+/* Take what is in the posting ring; any context, under ep->lock. */
+void o2gk_sq_drain(struct o2gk_ep *ep);
+struct o2gk_req *o2gk_req_find(struct o2gk_ep *ep, u32 slot);
+
+/* ring.c: under ep->lock */
+int o2gk_area_create(struct o2gk_ep *ep, struct o2gd_setup *s);
+void o2gk_area_destroy(struct o2gk_ep *ep);
+void o2gk_cq_post(struct o2gk_ep *ep, struct o2gk_done *d);
+void o2gk_cq_flush(struct o2gk_ep *ep);
+bool o2gk_cq_seen(const struct o2gk_ep *ep);
+u32 o2gk_dump_alloc(struct o2gk_ep *ep, u64 len); /* block + 1, 0: full */
+void o2gk_dump_free(struct o2gk_ep *ep, u32 dump);
+static inline void *o2gk_dump_addr(const struct o2gk_ep *ep, u32 dump)
+{
+	return ep->dump + (u64)(dump - 1) * O2GD_BLOCK;
+}
+
+/* mem.c */
+struct o2gk_pin *o2gk_pin_user(struct o2gk_ep *ep, const struct iovec *iov,
+			       u32 n, bool write);
+void o2gk_pin_free(struct o2gk_pin *pin);
+/* Have it unpinned soon; under ep->lock. */
+void o2gk_pin_later(struct o2gk_ep *ep, struct o2gk_pin *pin);
+int o2gk_mem_add(struct o2gk_ep *ep, const struct o2gd_mem *a);
+int o2gk_mem_drop(struct o2gk_ep *ep, u64 key);
+void o2gk_mem_put(struct o2gk_ep *ep, struct o2gk_mem *m);
+int o2gk_mem_find(struct o2g_core *c, struct o2g_peer *p, u64 key, u64 offset,
+		  u64 len, bool write, struct o2g_seg *seg);
+/* The user's pieces, copied in and checked. *iov is @one for a single one. */
+int o2gk_iov_import(u64 addr, u32 nsegs, u64 len, struct iovec *one,
+		    struct iovec **iov, u32 *n);
+/* An iterator over [off, off + len) of a segment that is not kernel memory. */
+void o2gk_seg_iter(const struct o2g_seg *seg, unsigned int direction, u64 off,
+		   u64 len, struct iov_iter *iter);
+
+/* sock.c */
+int o2gk_sock_register(struct o2gk_ep *ep, u32 rank, int fd);
+/* Give all sockets back; afterwards nothing of the network calls us. */
+void o2gk_sock_release_all(struct o2gk_ep *ep);
+/* Under the socket's lock. */
+void o2gk_sock_restore(struct o2gk_peer *p);
+
+/* rx.c; with the socket's lock */
+void o2gk_rx_run(struct o2gk_peer *p, enum o2gk_context context);
+void o2gk_rx_work(struct work_struct *work);
+
+/* tx.c */
+int o2gk_tx_xmit(struct o2g_core *c, struct o2g_peer *peer,
+		 const struct o2g_hdr *h, struct o2g_req *req, u64 off,
+		 u64 len);
+int o2gk_tx_inject(struct o2g_core *c, struct o2g_peer *peer,
+		   const struct o2g_hdr *h, const void *buf, u64 len);
+struct o2gk_ctl *o2gk_ctl_alloc(u64 body, gfp_t gfp);
+/* With the socket's lock: send what is queued. */
+void o2gk_tx_push(struct o2gk_peer *p, enum o2gk_context context);
+/* The same, taking the lock. */
+void o2gk_tx_push_unlocked(struct o2gk_peer *p, enum o2gk_context context);
+void o2gk_tx_drop(struct o2gk_peer *p); /* both locks */
+void o2gk_tx_work(struct work_struct *work);
+
+#endif

@@ -1,0 +1,394 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
+/*
+ * Requests: submitted by system call, or, for small receives, through the
+ * posting ring. Either way the numbers come from user space, once, into the
+ * driver's own copy, and are checked there.
+ */
+#include "o2gk.h"
+
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+
+struct o2gk_req *o2gk_req_find(struct o2gk_ep *ep, u32 slot)
+{
+	if (slot >= ep->nslots)
+		return NULL;
+	return &ep->slabs[slot / O2GK_SLAB][slot % O2GK_SLAB];
+}
+
+/* What a request needs before it may be started. */
+struct prep {
+	struct o2g_seg seg;
+	struct o2gk_pin *pin;
+	struct iovec *iov, iov0;
+	void *kbuf;
+};
+
+static void prep_drop(struct prep *p)
+{
+	o2gk_pin_free(p->pin);
+	if (p->iov != &p->iov0)
+		kvfree(p->iov);
+	kfree(p->kbuf);
+}
+
+/* --- memory, before the lock is taken --- */
+
+static int prep_import(struct prep *p, const struct o2gd_sqe *e)
+{
+	p->seg.type = O2GK_SEG_USER;
+	return o2gk_iov_import(e->addr, e->nsegs, e->len, &p->iov0, &p->iov,
+			       &p->seg.n);
+}
+
+/* A small body is copied: it can then be sent by anybody at any time. */
+static int prep_send(struct prep *p, const struct o2gd_sqe *e)
+{
+	struct iov_iter iter;
+	int err = prep_import(p, e);
+
+	if (err || e->len > O2GD_SMALL)
+		return err;
+	p->seg.type = O2GK_SEG_KERNEL;
+	p->kbuf = kmalloc(e->len, GFP_KERNEL_ACCOUNT);
+	if (!p->kbuf)
+		return -ENOMEM;
+	p->seg.kaddr = p->kbuf;
+	iov_iter_init(&iter, ITER_SOURCE, p->iov, p->seg.n, e->len);
+	return copy_from_iter_full(p->kbuf, e->len, &iter) ? 0 : -EFAULT;
+}
+
+static int prep_recv(struct o2gk_ep *ep, struct prep *p,
+		     const struct o2gd_sqe *e)
+{
+	int err;
+
+	p->seg.type = O2GK_SEG_LATER;
+	if (e->len <= O2GD_SMALL)
+		return 0;
+	err = prep_import(p, e);
+	if (err)
+		return err;
+	p->pin = o2gk_pin_user(ep, p->iov, p->seg.n, true);
+	if (p->pin) {
+		p->seg.type = O2GK_SEG_PAGES;
+		p->seg.bvec = p->pin->bvec;
+		p->seg.n = p->pin->n;
+	}
+	return 0;
+}
+
+/* --- starting, under ep->lock --- */
+
+static int check_sqe(const struct o2gd_sqe *e)
+{
+	if (e->op < O2GD_OP_SEND || e->op > O2GD_OP_GET || e->pad ||
+	    e->flags & ~(e->op == O2GD_OP_SEND ? O2GD_SYNC : 0) ||
+	    e->len > O2G_BODY_MAX)
+		return -EINVAL;
+	return 0;
+}
+
+static struct o2gk_req *claim_slot(struct o2gk_ep *ep, u32 slot, int *err)
+{
+	struct o2gk_req *r = o2gk_req_find(ep, slot);
+
+	*err = -EINVAL;
+	if (!r)
+		return NULL;
+	*err = -EBUSY;
+	if (r->phase != O2GK_FREE)
+		return NULL;
+	kfree(r->kbuf); /* a body that was never fetched */
+	r->kbuf = NULL;
+	return r;
+}
+
+static void init_req(struct o2gk_req *r, const struct o2gd_sqe *e,
+		     const struct prep *p)
+{
+	struct o2g_req *c = &r->core;
+
+	r->phase = O2GK_BUSY;
+	r->quiet = r->inside = r->done_inside = false;
+	r->done.dump = 0;
+	r->done.cqe.where = O2GD_AT_BUFFER;
+	r->pin = p->pin;
+	r->kbuf = p->kbuf;
+	r->iov0 = p->iov0;
+	r->iov = p->iov == &p->iov0 ? &r->iov0 : p->iov;
+	c->id = (u64)r->gen << 32 | (r->slot + 1);
+	c->flags = e->flags & O2GD_SYNC ? O2G_REQF_SYNC : 0;
+	c->state = O2G_ST_NEW;
+	c->status = 0;
+	c->tag = e->tag;
+	c->len = e->len;
+	c->msg_len = 0;
+	c->got = 0;
+	c->key = e->key;
+	c->offset = e->offset;
+	c->seg0 = p->seg;
+	c->seg0.len = e->len;
+	c->seg0.off = 0;
+	if (c->seg0.type == O2GK_SEG_USER)
+		c->seg0.iov = r->iov;
+	c->segs = &c->seg0;
+	c->nsegs = 1;
+	c->match.src = e->peer;
+	c->match.tag = e->tag;
+	c->match.ignore = e->ignore;
+}
+
+static struct o2gk_unexp *find_taken(struct o2gk_ep *ep, u64 handle)
+{
+	struct o2gk_unexp *u;
+
+	list_for_each_entry(u, &ep->taken, link)
+		if (u->handle == handle)
+			return u;
+	return NULL;
+}
+
+static int find_peer(struct o2gk_ep *ep, const struct o2gd_sqe *e,
+		     struct o2gk_peer **p)
+{
+	*p = NULL;
+	if (e->op == O2GD_OP_MRECV ||
+	    (e->op == O2GD_OP_RECV && e->peer == O2GD_ANY))
+		return 0;
+	if (e->peer >= ep->size)
+		return -EINVAL;
+	*p = o2gk_peer_get(ep, e->peer);
+	return *p ? 0 : -ENOMEM;
+}
+
+/* On success the request owns what was prepared. */
+static int start(struct o2gk_ep *ep, const struct o2gd_sqe *e,
+		 const struct prep *prep, struct o2gk_req **req)
+{
+	struct o2gk_unexp *u = NULL;
+	struct o2gk_peer *p;
+	struct o2gk_req *r;
+	int err = find_peer(ep, e, &p);
+
+	if (err)
+		return err;
+	if (e->op == O2GD_OP_MRECV) {
+		u = find_taken(ep, e->key);
+		if (!u)
+			return -ENOENT;
+	}
+	r = claim_slot(ep, e->slot, &err);
+	if (!r)
+		return err;
+	init_req(r, e, prep);
+	r->core.peer = p ? &p->core : NULL;
+	r->inside = req;
+	if (req)
+		*req = r;
+	if (prep->pin)
+		ep->stats.pinned_pages += prep->pin->n;
+	else if (prep->seg.type == O2GK_SEG_USER && e->op == O2GD_OP_RECV)
+		ep->stats.pin_refused++;
+	switch (e->op) {
+	case O2GD_OP_SEND:
+		r->core.kind = O2G_REQ_SEND;
+		o2g_proto_send(&ep->core, &r->core);
+		break;
+	case O2GD_OP_RECV:
+		r->core.kind = O2G_REQ_RECV;
+		o2g_proto_recv(&ep->core, &r->core);
+		break;
+	case O2GD_OP_MRECV:
+		r->core.kind = O2G_REQ_RECV;
+		list_del_init(&u->link);
+		o2g_proto_mrecv(&ep->core, &r->core, &u->core);
+		break;
+	case O2GD_OP_PUT:
+		r->core.kind = O2G_REQ_PUT;
+		o2g_proto_put(&ep->core, &r->core);
+		break;
+	case O2GD_OP_GET:
+		r->core.kind = O2G_REQ_GET;
+		o2g_proto_get(&ep->core, &r->core);
+		break;
+	}
+	return 0;
+}
+
+static bool is_done(struct o2gk_ep *ep, struct o2gk_req *r)
+{
+	bool done;
+
+	spin_lock_bh(&ep->lock);
+	done = r->done_inside;
+	r->inside = false;
+	spin_unlock_bh(&ep->lock);
+	return done;
+}
+
+int o2gk_submit(struct o2gk_ep *ep, const struct o2gd_sqe *e)
+{
+	bool out = e->op == O2GD_OP_SEND || e->op == O2GD_OP_PUT;
+	struct prep prep = {};
+	struct o2gk_req *r;
+	int err = check_sqe(e);
+
+	if (err)
+		return err;
+	o2gk_ep_housekeeping(ep);
+	err = out ? prep_send(&prep, e) : prep_recv(ep, &prep, e);
+	if (err)
+		goto err_prep;
+	o2gk_ep_lock(ep);
+	o2gk_sq_drain(ep);
+	err = start(ep, e, &prep, &r);
+	o2gk_ep_unlock(ep, O2GK_CALLER, NULL);
+	if (!err)
+		return is_done(ep, r);
+err_prep:
+	prep_drop(&prep);
+	return err;
+}
+
+/* --- the posting ring --- */
+
+static bool may_post(const struct o2gd_sqe *e)
+{
+	return e->op == O2GD_OP_RECV && e->len <= O2GD_SMALL && !check_sqe(e);
+}
+
+void o2gk_sq_drain(struct o2gk_ep *ep)
+{
+	/* After the entries it covers. */
+	u32 tail = smp_load_acquire(&ep->shared->sq_tail);
+	static const struct prep small = { .seg.type = O2GK_SEG_LATER };
+	struct o2gd_sqe e;
+
+	lockdep_assert_held(&ep->lock);
+	if (likely(tail == ep->sq_head))
+		return;
+	if (tail - ep->sq_head > ep->sq_mask + 1) {
+		ep->stats.bad_posts++;
+		return;
+	}
+	for (; ep->sq_head != tail; ep->sq_head++) {
+		memcpy(&e, &ep->sq[ep->sq_head & ep->sq_mask], sizeof(e));
+		barrier(); /* from here on only the copy counts */
+		if (!may_post(&e) || start(ep, &e, &small, NULL))
+			ep->stats.bad_posts++;
+	}
+	WRITE_ONCE(ep->shared->sq_head, ep->sq_head);
+}
+
+/* --- the other calls --- */
+
+int o2gk_inject(struct o2gk_ep *ep, const struct o2gd_inject *i)
+{
+	struct o2gk_peer *p;
+	struct o2gk_ctl *ctl;
+	int err = -EFAULT;
+
+	if (i->len > O2GD_SMALL || i->peer >= ep->size)
+		return -EINVAL;
+	ctl = o2gk_ctl_alloc(i->len, GFP_KERNEL_ACCOUNT);
+	if (!ctl)
+		return -ENOMEM;
+	if (copy_from_user(ctl->body, u64_to_user_ptr(i->addr), i->len))
+		goto err_ctl;
+	o2gk_ep_lock(ep);
+	p = o2gk_peer_get(ep, i->peer);
+	err = p ? o2g_proto_inject(&ep->core, &p->core, i->tag, ctl->body,
+				   i->len) : -ENOMEM;
+	o2gk_ep_unlock(ep, O2GK_CALLER, NULL);
+	if (!err)
+		return 0;
+err_ctl:
+	kfree(ctl);
+	return err;
+}
+
+int o2gk_cancel(struct o2gk_ep *ep, u32 slot)
+{
+	struct o2gk_req *r;
+	int err = -EBUSY;
+
+	o2gk_ep_lock(ep);
+	o2gk_sq_drain(ep);
+	r = o2gk_req_find(ep, slot);
+	if (r && r->phase == O2GK_BUSY) {
+		r->quiet = true;
+		err = o2g_proto_cancel(&ep->core, &r->core);
+		if (err)
+			r->quiet = false;
+	}
+	o2gk_ep_unlock(ep, O2GK_CALLER, NULL);
+	return err;
+}
+
+static void take(struct o2gk_ep *ep, struct o2gk_unexp *u, u64 *handle)
+{
+	u->handle = ++ep->next_handle;
+	list_add_tail(&u->link, &ep->taken);
+	*handle = u->handle;
+}
+
+int o2gk_probe(struct o2gk_ep *ep, struct o2gd_probe *a)
+{
+	struct o2g_unexp *u;
+	int err = -EAGAIN;
+
+	if (a->source != O2GD_ANY && a->source >= ep->size)
+		return -EINVAL;
+	o2gk_ep_lock(ep);
+	o2gk_sq_drain(ep);
+	u = a->take ? o2g_proto_mprobe(&ep->core, a->source, a->tag,
+				       a->ignore) :
+		      o2g_proto_probe(&ep->core, a->source, a->tag, a->ignore);
+	if (u) {
+		a->from = u->peer->rank;
+		a->msg_tag = u->match.tag;
+		a->length = u->len;
+		a->handle = 0;
+		if (a->take)
+			take(ep, o2gk_unexp_of(u), &a->handle);
+		err = 0;
+	} else if (a->source != O2GD_ANY && ep->peers[a->source] &&
+		   ep->peers[a->source]->lost) {
+		err = -ENOTCONN;
+	}
+	o2gk_ep_unlock(ep, O2GK_CALLER, NULL);
+	return err;
+}
+
+int o2gk_fetch(struct o2gk_ep *ep, const struct o2gd_fetch *f)
+{
+	struct iovec *iov, iov0;
+	struct iov_iter iter;
+	struct o2gk_req *r;
+	void *kbuf = NULL;
+	u32 n, len = 0;
+	int err = o2gk_iov_import(f->addr, f->nsegs, f->len, &iov0, &iov, &n);
+
+	if (err)
+		return err;
+	o2gk_ep_lock(ep);
+	r = o2gk_req_find(ep, f->slot);
+	if (r && r->phase == O2GK_FREE) {
+		kbuf = r->kbuf;
+		len = min_t(u64, r->kbuf_len, f->len);
+		r->kbuf = NULL;
+	}
+	o2gk_ep_unlock(ep, O2GK_CALLER, NULL);
+	if (kbuf) {
+		iov_iter_init(&iter, ITER_DEST, iov, n, f->len);
+		if (copy_to_iter(kbuf, len, &iter) != len)
+			err = -EFAULT;
+	} else {
+		err = -ENOENT;
+	}
+	kfree(kbuf);
+	if (iov != &iov0)
+		kvfree(iov);
+	return err;
+}

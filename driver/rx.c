@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
+/*
+ * Receiving: parse, match and copy where the data arrives.
+ *
+ * The receive path runs with the socket's lock, in softirq when a segment comes
+ * in, or in a worker. Headers, matching, and bodies of messages that lie in
+ * kernel memory or in pinned pages are handled in either. Only a worker goes on
+ *
+ *	when one run has copied O2GK_RX_SOFTIRQ bytes: a softirq that copies all
+ *	a fast peer sends starves everything else on its processor;
+ *	when the body goes to user memory that could not be pinned;
+ *	when the connection is at its end, which takes the socket's lock for real.
+ *
+ * ep->lock is held for matching and for completing, not for copying: between
+ * the two the request belongs to this connection, and only the owner of the
+ * socket's lock can end it (o2gk_peer_lost).
+ */
+#include "o2gk.h"
+
+#include <linux/kthread.h>
+#include <linux/sched/mm.h>
+#include <net/tcp.h>
+
+#define SMALL_BODY 1024 /* copied without letting go of ep->lock */
+
+struct turn {
+	struct o2gk_peer *p;
+	enum o2gk_context context;
+	size_t budget; /* body bytes that may be copied */
+	size_t copied;
+	bool more;     /* stopped early: a worker has to go on */
+	enum o2gd_lost lost; /* what ends the connection, and its detail */
+	u64 detail;
+};
+
+static int refuse(struct turn *t, enum o2gd_lost why, u64 detail)
+{
+	t->lost = why;
+	t->detail = detail;
+	return -EBADMSG;
+}
+
+static bool to_user(const struct o2gk_peer *p)
+{
+	return p->rx.sink.room && p->rx.sink.segs->type == O2GK_SEG_USER;
+}
+
+static bool to_kernel(const struct o2gk_peer *p)
+{
+	return !p->rx.sink.room ||
+	       p->rx.sink.segs->type == O2GK_SEG_KERNEL;
+}
+
+/* A worker's backlog has its memory, too, but runs as if in softirq. */
+static bool may_fault(const struct turn *t)
+{
+	return (t->context == O2GK_CALLER || t->context == O2GK_WORKER) &&
+	       current->mm == t->p->ep->mm;
+}
+
+/* --- bodies --- */
+
+static void *kernel_at(const struct o2g_sink *s)
+{
+	return s->segs->kaddr + s->off;
+}
+
+/* Copy @n bytes to where the sink says; what does not fit is dropped. */
+static int copy_body(struct o2gk_peer *p, struct sk_buff *skb, int off, int n)
+{
+	struct o2g_sink *s = &p->rx.sink;
+	int fits = min_t(u64, n, s->room);
+	int err = 0;
+
+	if (fits && s->segs->type == O2GK_SEG_KERNEL) {
+		err = skb_copy_bits(skb, off, kernel_at(s), fits);
+	} else if (fits) {
+		if (!p->iter_set)
+			o2gk_seg_iter(s->segs, ITER_DEST, s->off, s->room,
+				      &p->iter);
+		p->iter_set = true;
+		err = skb_copy_datagram_iter(skb, off, &p->iter, fits);
+	}
+	o2g_sink_advance(s, n);
+	return err;
+}
+
+/* --- packets; under ep->lock --- */
+
+/* The reference that the core has taken for a packet about our memory. */
+static void keep_mem(struct o2gk_peer *p)
+{
+	struct o2gk_ep *ep = p->ep;
+
+	if (!ep->used_mem)
+		return;
+	if (p->rx.hdr.type == O2G_PKT_PUT)
+		p->put_mem = ep->used_mem;
+	else
+		o2gk_mem_put(ep, ep->used_mem);
+	ep->used_mem = NULL;
+}
+
+static int packet_begin(struct turn *t)
+{
+	struct o2gk_peer *p = t->p;
+	struct o2gk_ep *ep = p->ep;
+	enum o2g_proto_reason r;
+
+	o2gk_sq_drain(ep);
+	r = o2g_proto_rx_begin(&ep->core, &p->core, &p->stream.hdr, &p->rx);
+	keep_mem(p);
+	p->iter_set = false;
+	if (r)
+		return refuse(t, O2GD_LOST_PACKET, r);
+	if (p->rx.req && p->rx.sink.room &&
+	    p->rx.sink.segs->type == O2GK_SEG_LATER && o2gk_recv_resolve(p))
+		return refuse(t, O2GD_LOST_MEMORY, 0);
+	return 0;
+}
+
+static int packet_end(struct turn *t)
+{
+	struct o2gk_peer *p = t->p;
+	struct o2gk_ep *ep = p->ep;
+	enum o2g_proto_reason r;
+
+	r = o2g_proto_rx_end(&ep->core, &p->core, &p->rx);
+	o2gk_mem_put(ep, p->put_mem);
+	p->put_mem = NULL;
+	return r ? refuse(t, O2GD_LOST_PACKET, r) : 0;
+}
+
+/* --- bytes --- */
+
+/*
+ * A header is complete. A small body that is here already, and goes to kernel
+ * memory, is dealt with at once. Returns the bytes of body used.
+ */
+static int header_complete(struct turn *t, struct sk_buff *skb, int off,
+			   size_t len)
+{
+	struct o2gk_peer *p = t->p;
+	u64 body = p->stream.body_left;
+	int err, used = 0;
+
+	o2gk_ep_lock(p->ep);
+	err = packet_begin(t);
+	if (!err && (!body || (body <= SMALL_BODY && body <= len &&
+			       to_kernel(p)))) {
+		if (body && copy_body(p, skb, off, body))
+			err = refuse(t, O2GD_LOST_ERROR, EFAULT);
+		else
+			err = packet_end(t);
+		used = body;
+		o2g_stream_body_done(&p->stream, body);
+	}
+	o2gk_ep_unlock(p->ep, t->context, p);
+	return err ? err : used;
+}
+
+static int take_header(struct turn *t, struct sk_buff *skb, int off, size_t len)
+{
+	struct o2g_stream *s = &t->p->stream;
+	void *where;
+	u32 n = min_t(size_t, len, o2g_stream_want_header(s, &where));
+	int ret;
+
+	if (skb_copy_bits(skb, off, where, n))
+		return refuse(t, O2GD_LOST_ERROR, EFAULT);
+	ret = o2g_stream_header_done(s, n);
+	if (ret < 0)
+		return refuse(t, O2GD_LOST_HEADER, s->error);
+	if (ret == 0)
+		return n;
+	ret = header_complete(t, skb, off + n, len - n);
+	return ret < 0 ? ret : (int)n + ret;
+}
+
+static int take_body(struct turn *t, struct sk_buff *skb, int off, size_t len)
+{
+	struct o2gk_peer *p = t->p;
+	size_t n = min_t(u64, len, p->stream.body_left);
+	int err;
+
+	if (to_user(p) && !may_fault(t)) {
+		t->more = true;
+		return 0;
+	}
+	n = min(n, t->budget - t->copied);
+	if (!n) {
+		t->more = true;
+		return 0;
+	}
+	if (copy_body(p, skb, off, n))
+		return refuse(t, O2GD_LOST_ERROR, EFAULT);
+	t->copied += n;
+	if (!o2g_stream_body_done(&p->stream, n))
+		return n;
+	o2gk_ep_lock(p->ep);
+	err = packet_end(t);
+	o2gk_ep_unlock(p->ep, t->context, p);
+	return err ? err : (int)n;
+}
+
+static int actor(read_descriptor_t *desc, struct sk_buff *skb,
+		 unsigned int offset, size_t len)
+{
+	struct turn *t = desc->arg.data;
+	size_t used = 0;
+
+	while (used < len && !t->lost) {
+		int n = t->p->stream.in_body ?
+				take_body(t, skb, offset + used, len - used) :
+				take_header(t, skb, offset + used, len - used);
+
+		if (n <= 0)
+			break;
+		used += n;
+	}
+	return used;
+}
+
+/* --- turns --- */
+
+static void count(struct turn *t)
+{
+	struct o2gd_info *s = &t->p->ep->stats;
+
+	if (t->context == O2GK_SOFTIRQ || t->context == O2GK_BACKLOG) {
+		s->rx_softirq++;
+		s->rx_bytes_softirq += t->copied;
+	} else {
+		s->rx_worker++;
+		s->rx_bytes_worker += t->copied;
+	}
+	s->refused_headers += t->lost == O2GD_LOST_HEADER;
+	s->refused_packets += t->lost == O2GD_LOST_PACKET;
+}
+
+/* Read all there is, or as much as one turn may. */
+static void read_socket(struct turn *t)
+{
+	read_descriptor_t desc = { .arg.data = t, .count = 1 };
+
+	tcp_read_sock(t->p->sk, &desc, actor);
+	count(t);
+}
+
+static void lose(struct o2gk_peer *p, enum o2gk_context context,
+		 enum o2gd_lost why, u64 detail)
+{
+	o2gk_ep_lock(p->ep);
+	o2gk_peer_lost(p, why, detail);
+	o2gk_ep_unlock(p->ep, context, p);
+}
+
+void o2gk_rx_run(struct o2gk_peer *p, enum o2gk_context context)
+{
+	struct turn t = { .p = p, .context = context,
+			  .budget = context == O2GK_WORKER ? O2GK_RX_WORKER :
+							     O2GK_RX_SOFTIRQ };
+
+	p->rx_more = false;
+	if (p->lost || !p->taken_over)
+		return;
+	read_socket(&t);
+	if (t.lost)
+		lose(p, context, t.lost, t.detail);
+	else if (t.more && context != O2GK_WORKER)
+		o2gk_queue(p, &p->rx_work);
+	p->rx_more = t.more;
+	if (!p->lost && !o2g_list_empty(&p->txq))
+		o2gk_tx_push(p, context);
+}
+
+/* Everything that came is read: is this the end? */
+static bool at_end(struct o2gk_peer *p, enum o2gd_lost *why, u64 *detail)
+{
+	struct sock *sk = p->sk;
+
+	*detail = 0;
+	if (p->bye) {
+		*why = O2GD_LOST_BYE;
+	} else if (p->no_memory) {
+		*why = O2GD_LOST_MEMORY;
+	} else if (sk->sk_err || p->tx_err) {
+		*why = O2GD_LOST_ERROR;
+		*detail = sk->sk_err ? sk->sk_err : -p->tx_err;
+	} else if (sk->sk_shutdown & RCV_SHUTDOWN ||
+		   sk->sk_state != TCP_ESTABLISHED) {
+		*why = O2GD_LOST_CLOSED;
+	} else {
+		return false;
+	}
+	return true;
+}
+
+static void worker(struct o2gk_peer *p, bool has_mm)
+{
+	enum o2gd_lost why;
+	u64 detail;
+
+	do {
+		lock_sock(p->sk);
+		o2gk_rx_run(p, O2GK_WORKER);
+		if (!p->lost && !p->rx_more && at_end(p, &why, &detail))
+			lose(p, O2GK_WORKER, why, detail);
+		else if (!p->lost && p->rx_more && !has_mm)
+			lose(p, O2GK_WORKER, O2GD_LOST_LOCAL, 0);
+		if (p->lost)
+			o2gk_sock_restore(p);
+		release_sock(p->sk);
+		cond_resched();
+	} while (!p->lost && p->rx_more);
+	/* The peer is told, whatever user space does with its descriptor. */
+	if (p->lost)
+		kernel_sock_shutdown(p->sock, SHUT_RDWR);
+}
+
+void o2gk_rx_work(struct work_struct *work)
+{
+	struct o2gk_peer *p = container_of(work, struct o2gk_peer, rx_work);
+	struct mm_struct *mm = p->ep->mm;
+	bool has_mm;
+
+	if (!p->sk)
+		return;
+	has_mm = mmget_not_zero(mm); /* not once the process is dead */
+	if (has_mm)
+		kthread_use_mm(mm);
+	worker(p, has_mm);
+	if (has_mm) {
+		kthread_unuse_mm(mm);
+		mmput(mm);
+	}
+}

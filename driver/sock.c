@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
+/*
+ * Registered sockets: taken over, and given back exactly as they were.
+ *
+ * While a socket is registered its four callbacks are ours and sk_user_data
+ * points to the peer. Both change together, under the socket's lock and
+ * sk_callback_lock. The file is held, so the socket and its network namespace
+ * stay; closing the descriptor alone sends no FIN.
+ *
+ * Giving back. Data, state and write-space callbacks run under the socket's lock,
+ * so none of them can be in our code once we hold it; the error callback may
+ * come without it, so a grace period has to pass before the peer may go. All
+ * callbacks do nothing but read, send and queue work; after that grace period
+ * nobody can queue any, so cancelling the work is final.
+ */
+#include "o2gk.h"
+
+#include <linux/net.h>
+#include <linux/rcupdate.h>
+#include <net/inet_connection_sock.h>
+#include <net/tcp.h>
+
+/* --- callbacks; called in softirq, or from release_sock in a process --- */
+
+static void data_ready(struct sock *sk)
+{
+	struct o2gk_peer *p;
+
+	rcu_read_lock();
+	p = rcu_dereference_sk_user_data(sk);
+	if (p)
+		o2gk_rx_run(p, sock_owned_by_user_nocheck(sk) ? O2GK_BACKLOG :
+								O2GK_SOFTIRQ);
+	rcu_read_unlock();
+}
+
+static void write_space(struct sock *sk)
+{
+	struct o2gk_peer *p;
+
+	rcu_read_lock();
+	p = rcu_dereference_sk_user_data(sk);
+	if (p) {
+		p->saved.write_space(sk);
+		if (sk_stream_is_writeable(sk) && !o2g_list_empty(&p->txq))
+			o2gk_queue(p, &p->tx_work);
+	}
+	rcu_read_unlock();
+}
+
+/* A worker finds out what has changed, after it has read the rest. */
+static void state_change(struct sock *sk)
+{
+	struct o2gk_peer *p;
+
+	rcu_read_lock();
+	p = rcu_dereference_sk_user_data(sk);
+	if (p) {
+		p->saved.state_change(sk);
+		o2gk_queue(p, &p->rx_work);
+	}
+	rcu_read_unlock();
+}
+
+static void error_report(struct sock *sk)
+{
+	struct o2gk_peer *p;
+
+	rcu_read_lock();
+	p = rcu_dereference_sk_user_data(sk);
+	if (p) {
+		p->saved.error_report(sk);
+		o2gk_queue(p, &p->rx_work);
+	}
+	rcu_read_unlock();
+}
+
+/* --- taking over and giving back; with the socket's lock --- */
+
+static int take_over(struct o2gk_peer *p, struct sock *sk)
+{
+	int err = 0;
+
+	write_lock_bh(&sk->sk_callback_lock);
+	/* KCM, sockmap, kTLS and the like, or a second registration. */
+	if (sk->sk_user_data || inet_csk(sk)->icsk_ulp_ops) {
+		err = -EBUSY;
+		goto out;
+	}
+	p->saved.data_ready = sk->sk_data_ready;
+	p->saved.state_change = sk->sk_state_change;
+	p->saved.write_space = sk->sk_write_space;
+	p->saved.error_report = sk->sk_error_report;
+	rcu_assign_sk_user_data(sk, p);
+	WRITE_ONCE(sk->sk_data_ready, data_ready);
+	WRITE_ONCE(sk->sk_state_change, state_change);
+	WRITE_ONCE(sk->sk_write_space, write_space);
+	WRITE_ONCE(sk->sk_error_report, error_report);
+	p->taken_over = true;
+out:
+	write_unlock_bh(&sk->sk_callback_lock);
+	return err;
+}
+
+void o2gk_sock_restore(struct o2gk_peer *p)
+{
+	struct sock *sk = p->sk;
+
+	if (!p->taken_over)
+		return;
+	p->taken_over = false;
+	write_lock_bh(&sk->sk_callback_lock);
+	WRITE_ONCE(sk->sk_data_ready, p->saved.data_ready);
+	WRITE_ONCE(sk->sk_state_change, p->saved.state_change);
+	WRITE_ONCE(sk->sk_write_space, p->saved.write_space);
+	WRITE_ONCE(sk->sk_error_report, p->saved.error_report);
+	rcu_assign_sk_user_data(sk, NULL);
+	write_unlock_bh(&sk->sk_callback_lock);
+}
+
+/* --- registration --- */
+
+static int check_socket(struct o2gk_ep *ep, const struct sock *sk)
+{
+	if (!sk_is_tcp(sk) || sk->sk_protocol != IPPROTO_TCP)
+		return -EPROTOTYPE;
+	/* The namespaces of a machine's networks are kept apart. */
+	if (!net_eq(sock_net(sk), ep->net))
+		return -EXDEV;
+	return 0;
+}
+
+/* Tie socket and peer together; -EISCONN when it has one, or is lost. */
+static int bind_peer(struct o2gk_ep *ep, u32 rank, struct socket *sock,
+		     struct o2gk_peer **peer)
+{
+	struct o2gk_peer *p;
+	int err = 0;
+
+	spin_lock_bh(&ep->lock);
+	p = o2gk_peer_get(ep, rank);
+	if (!p) {
+		err = -ENOMEM;
+	} else if (p->sk || p->lost) {
+		err = -EISCONN;
+	} else {
+		p->sock = sock;
+		p->sk = sock->sk;
+		*peer = p;
+	}
+	spin_unlock_bh(&ep->lock);
+	return err;
+}
+
+static void unbind_peer(struct o2gk_peer *p)
+{
+	spin_lock_bh(&p->ep->lock);
+	p->sock = NULL;
+	p->sk = NULL;
+	list_del_init(&p->dirty);
+	spin_unlock_bh(&p->ep->lock);
+}
+
+int o2gk_sock_register(struct o2gk_ep *ep, u32 rank, int fd)
+{
+	struct o2gk_peer *p;
+	struct socket *sock;
+	struct sock *sk;
+	int err;
+
+	if (rank >= ep->size)
+		return -EINVAL;
+	sock = sockfd_lookup(fd, &err);
+	if (!sock)
+		return err;
+	sk = sock->sk;
+	err = check_socket(ep, sk);
+	if (err)
+		goto err_sock;
+	tcp_sock_set_nodelay(sk);
+	lock_sock(sk);
+	err = -ENOTCONN;
+	if (sk->sk_state != TCP_ESTABLISHED && sk->sk_state != TCP_CLOSE_WAIT)
+		goto err_locked;
+	err = bind_peer(ep, rank, sock, &p);
+	if (err)
+		goto err_locked;
+	err = take_over(p, sk);
+	if (err) {
+		unbind_peer(p);
+		goto err_locked;
+	}
+	/* What came before, and what was queued before there was a socket. */
+	o2gk_rx_run(p, O2GK_CALLER);
+	o2gk_tx_push(p, O2GK_CALLER);
+	release_sock(sk);
+	/* FIN or error may have come before the callbacks were ours. */
+	o2gk_queue(p, &p->rx_work);
+	return 0;
+
+err_locked:
+	release_sock(sk);
+err_sock:
+	sockfd_put(sock);
+	return err;
+}
+
+void o2gk_sock_release_all(struct o2gk_ep *ep)
+{
+	u32 i;
+
+	for (i = 0; i < ep->size; i++) {
+		struct o2gk_peer *p = ep->peers[i];
+
+		if (!p || !p->sk)
+			continue;
+		lock_sock(p->sk);
+		if (p->taken_over) {
+			o2gk_sock_restore(p);
+			p->sk->sk_data_ready(p->sk); /* what is left is theirs */
+		}
+		release_sock(p->sk);
+	}
+	synchronize_rcu();
+	for (i = 0; i < ep->size; i++) {
+		struct o2gk_peer *p = ep->peers[i];
+
+		if (!p)
+			continue;
+		/* Either may have queued the other before ep->closing was set. */
+		cancel_work_sync(&p->rx_work);
+		cancel_work_sync(&p->tx_work);
+		cancel_work_sync(&p->rx_work);
+	}
+}

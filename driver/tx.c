@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
+/*
+ * Sending.
+ *
+ * The core hands packets down under ep->lock, where nothing can be sent: they
+ * go to the peer's queue, and whoever lets go of ep->lock sees to it that they
+ * are sent (o2gk_ep_unlock). Who sends holds the socket's lock, which makes him
+ * the only one:
+ *
+ *	the caller of a system call, straight from its own memory;
+ *	the receive path in softirq, answers on the socket they belong to;
+ *	a worker, for everything else, borrowing the process's memory.
+ *
+ * The packet being sent stays at the head of the queue until its last byte is
+ * out; o2gk_peer_lost, which empties the queue, holds the socket's lock too.
+ */
+#include "o2gk.h"
+
+#include <linux/kthread.h>
+#include <linux/sched/mm.h>
+#include <linux/slab.h>
+#include <net/tcp.h>
+
+struct o2gk_ctl *o2gk_ctl_alloc(u64 body, gfp_t gfp)
+{
+	struct o2gk_ctl *ctl = kmalloc(struct_size(ctl, body, body), gfp);
+
+	if (!ctl)
+		return NULL;
+	ctl->tx.req = NULL;
+	ctl->tx.hdr_done = 0;
+	ctl->tx.off = 0;
+	ctl->tx.left = body;
+	return ctl;
+}
+
+static struct o2gk_ctl *ctl_of(struct o2g_tx *tx)
+{
+	return container_of(tx, struct o2gk_ctl, tx);
+}
+
+static void enqueue(struct o2gk_peer *p, struct o2g_tx *tx,
+		    const struct o2g_hdr *h)
+{
+	o2g_wire_encode(h, tx->hdr);
+	o2g_list_add_tail(&tx->link, &p->txq);
+	p->txq_len++;
+	if (p->sk && list_empty(&p->dirty))
+		list_add_tail(&p->dirty, &p->ep->dirty);
+}
+
+/* From the core. Contract: o2g_core_ops.xmit. */
+int o2gk_tx_xmit(struct o2g_core *c, struct o2g_peer *peer,
+		 const struct o2g_hdr *h, struct o2g_req *req, u64 off, u64 len)
+{
+	struct o2gk_peer *p = o2gk_peer_of(peer);
+	struct o2gk_ctl *ctl;
+
+	lockdep_assert_held(&p->ep->lock);
+	if (peer->down)
+		return -O2G_ERR_PEER;
+	if (req && len && req->seg0.type != O2GK_SEG_KERNEL) {
+		req->tx.req = req;
+		req->tx.hdr_done = 0;
+		req->tx.off = off;
+		req->tx.left = len;
+		enqueue(p, &req->tx, h);
+		return 1;
+	}
+	/* Small, and already a copy of the user's: the packet takes it along. */
+	ctl = o2gk_ctl_alloc(len, GFP_ATOMIC | __GFP_NOWARN);
+	if (!ctl) {
+		p->no_memory = true;
+		o2gk_queue(p, &p->rx_work); /* gives the peer up */
+		return -ENOMEM;
+	}
+	if (len)
+		memcpy(ctl->body, req->seg0.kaddr + off, len);
+	enqueue(p, &ctl->tx, h);
+	return 0;
+}
+
+/* @buf is the body of a struct o2gk_ctl, which becomes ours. */
+int o2gk_tx_inject(struct o2g_core *c, struct o2g_peer *peer,
+		   const struct o2g_hdr *h, const void *buf, u64 len)
+{
+	struct o2gk_ctl *ctl = container_of(buf, struct o2gk_ctl, body);
+
+	enqueue(o2gk_peer_of(peer), &ctl->tx, h);
+	return 0;
+}
+
+void o2gk_tx_drop(struct o2gk_peer *p)
+{
+	lockdep_assert_held(&p->ep->lock);
+	while (!o2g_list_empty(&p->txq)) {
+		struct o2g_tx *tx = o2g_list_first(&p->txq, struct o2g_tx,
+						   link);
+
+		o2g_list_del(&tx->link);
+		if (!tx->req)
+			kfree(ctl_of(tx));
+	}
+	p->txq_len = 0;
+	list_del_init(&p->dirty);
+}
+
+/* --- sending, with the socket's lock --- */
+
+static int send_iter(struct sock *sk, struct msghdr *m)
+{
+	size_t n = iov_iter_count(&m->msg_iter);
+
+	return n ? tcp_sendmsg_locked(sk, m, n) : 0;
+}
+
+static int send_kernel(struct sock *sk, struct kvec *v, u32 nv, size_t n,
+		       int flags)
+{
+	struct msghdr m = { .msg_flags = flags };
+
+	iov_iter_kvec(&m.msg_iter, ITER_SOURCE, v, nv, n);
+	return send_iter(sk, &m);
+}
+
+/* Header and copied body in one call; how many bytes went, or an error. */
+static int send_ctl(struct sock *sk, struct o2g_tx *tx, int flags)
+{
+	struct kvec v[2];
+	u32 n = 0;
+
+	if (tx->hdr_done < O2G_HDR_SIZE) {
+		v[n].iov_base = tx->hdr + tx->hdr_done;
+		v[n++].iov_len = O2G_HDR_SIZE - tx->hdr_done;
+	}
+	if (tx->left) {
+		v[n].iov_base = ctl_of(tx)->body + tx->off;
+		v[n++].iov_len = tx->left;
+	}
+	return send_kernel(sk, v, n, O2G_HDR_SIZE - tx->hdr_done + tx->left,
+			   flags);
+}
+
+/* The header, then the body from where it is; as much as goes in one step. */
+static int send_req(struct sock *sk, struct o2g_tx *tx, int flags)
+{
+	struct msghdr m = { .msg_flags = flags };
+	struct kvec v;
+
+	if (tx->hdr_done < O2G_HDR_SIZE) {
+		v.iov_base = tx->hdr + tx->hdr_done;
+		v.iov_len = O2G_HDR_SIZE - tx->hdr_done;
+		return send_kernel(sk, &v, 1, v.iov_len, flags | MSG_MORE);
+	}
+	o2gk_seg_iter(&tx->req->seg0, ITER_SOURCE, tx->off, tx->left,
+		      &m.msg_iter);
+	return send_iter(sk, &m);
+}
+
+static bool is_out(struct o2g_tx *tx, u64 n)
+{
+	u64 step = min_t(u64, n, O2G_HDR_SIZE - tx->hdr_done);
+
+	tx->hdr_done += step;
+	n -= step;
+	tx->off += n;
+	tx->left -= n;
+	return tx->hdr_done == O2G_HDR_SIZE && !tx->left;
+}
+
+/* The head of the queue is out: on to what it makes the core do. */
+static void finish(struct o2gk_peer *p, struct o2g_tx *tx,
+		   enum o2gk_context context)
+{
+	struct o2gk_ep *ep = p->ep;
+
+	o2gk_ep_lock(ep);
+	o2g_list_del(&tx->link);
+	p->txq_len--;
+	if (context == O2GK_CALLER)
+		ep->stats.tx_caller++;
+	else if (context == O2GK_WORKER)
+		ep->stats.tx_worker++;
+	else
+		ep->stats.tx_softirq++;
+	if (tx->req)
+		o2g_proto_sent(&ep->core, tx->req);
+	else
+		kfree(ctl_of(tx));
+	o2gk_ep_unlock(ep, context == O2GK_CALLER ? O2GK_WORKER : context, p);
+}
+
+static struct o2g_tx *head(struct o2gk_peer *p, bool *more)
+{
+	struct o2g_tx *tx = NULL;
+
+	spin_lock_bh(&p->ep->lock);
+	list_del_init(&p->dirty);
+	if (!p->lost && !o2g_list_empty(&p->txq)) {
+		tx = o2g_list_first(&p->txq, struct o2g_tx, link);
+		*more = tx->link.next != &p->txq;
+	}
+	spin_unlock_bh(&p->ep->lock);
+	return tx;
+}
+
+static bool needs_user_memory(const struct o2g_tx *tx)
+{
+	return tx->req && tx->left && tx->req->seg0.type == O2GK_SEG_USER;
+}
+
+/* 1: out. 0: not all of it, go on. -EAGAIN: the socket is full. */
+static int send_one(struct o2gk_peer *p, struct o2g_tx *tx, bool more,
+		    enum o2gk_context context)
+{
+	int flags = MSG_DONTWAIT | MSG_NOSIGNAL | (more ? MSG_MORE : 0);
+	int n;
+
+	if (context == O2GK_SOFTIRQ) {
+		struct o2gk_atomic_send s = o2gk_atomic_begin(p->sk);
+
+		n = tx->req ? send_req(p->sk, tx, flags) :
+			      send_ctl(p->sk, tx, flags);
+		o2gk_atomic_end(p->sk, s);
+	} else {
+		n = tx->req ? send_req(p->sk, tx, flags) :
+			      send_ctl(p->sk, tx, flags);
+	}
+	if (n < 0)
+		return n;
+	return is_out(tx, n);
+}
+
+/* Nothing more can go out; the socket's lock is held. */
+static void give_up(struct o2gk_peer *p, enum o2gd_lost why, int err)
+{
+	o2gk_ep_lock(p->ep);
+	o2gk_peer_lost(p, why, -err);
+	o2gk_ep_unlock(p->ep, O2GK_WORKER, p);
+}
+
+/* Sending failed: what becomes of it. */
+static void failed(struct o2gk_peer *p, int err)
+{
+	switch (err) {
+	case -EAGAIN: /* full: sk_write_space goes on */
+		return;
+	case -ENOMEM:
+	case -ENOBUFS:
+		o2gk_queue(p, &p->tx_work);
+		return;
+	case -EFAULT: /* the program's buffer is gone, in mid-packet */
+		give_up(p, O2GD_LOST_ERROR, err);
+		return;
+	default: /* what came before it broke is still worth reading */
+		p->tx_err = err;
+		o2gk_queue(p, &p->rx_work);
+	}
+}
+
+void o2gk_tx_push(struct o2gk_peer *p, enum o2gk_context context)
+{
+	bool borrowed = context != O2GK_SOFTIRQ && current->mm == p->ep->mm;
+	unsigned int turn = O2GK_TX_TURN;
+	struct o2g_tx *tx;
+	bool more;
+	int ret;
+
+	if (context == O2GK_BACKLOG) {
+		o2gk_queue(p, &p->tx_work);
+		return;
+	}
+	while ((tx = head(p, &more))) {
+		if (needs_user_memory(tx) && !borrowed) {
+			if (context == O2GK_WORKER) /* the process is dead */
+				give_up(p, O2GD_LOST_LOCAL, 0);
+			else
+				o2gk_queue(p, &p->tx_work);
+			return;
+		}
+		if (!turn--) {
+			o2gk_queue(p, &p->tx_work);
+			return;
+		}
+		ret = send_one(p, tx, more, context);
+		if (ret < 0) {
+			failed(p, ret);
+			return;
+		}
+		if (ret)
+			finish(p, tx, context);
+	}
+}
+
+void o2gk_tx_push_unlocked(struct o2gk_peer *p, enum o2gk_context context)
+{
+	lock_sock(p->sk);
+	o2gk_tx_push(p, context);
+	release_sock(p->sk);
+}
+
+void o2gk_tx_work(struct work_struct *work)
+{
+	struct o2gk_peer *p = container_of(work, struct o2gk_peer, tx_work);
+	struct mm_struct *mm = p->ep->mm;
+	bool has_mm = mmget_not_zero(mm);
+
+	if (has_mm)
+		kthread_use_mm(mm);
+	o2gk_tx_push_unlocked(p, O2GK_WORKER);
+	if (has_mm) {
+		kthread_unuse_mm(mm);
+		mmput(mm);
+	}
+}

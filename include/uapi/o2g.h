@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 WITH Linux-syscall-note */
+/*
+ * /dev/o2g: what the library and the driver say to each other.
+ *
+ * An open file is an endpoint, once O2GD_SETUP has given it a rank. Its memory
+ * is mapped with mmap(2) at offset 0, as one piece:
+ *
+ *	struct o2gd_shared	a page: indices and flags
+ *	struct o2gd_sqe[]	receives that are posted without a system call
+ *	struct o2gd_cqe[]	completions
+ *	dump area		bodies of small and of unexpected messages
+ *
+ * A request has a slot, which the library chooses; there are as many as
+ * O2GD_GROW has asked for. A slot is in use from the submission until the
+ * library has taken the completion out of the ring.
+ *
+ * Posting. A receive of at most O2GD_SMALL bytes is written to the posting
+ * ring, then shared->sq_tail is moved on. The driver looks there before it
+ * matches a message. It does not look when nothing arrives: after moving sq_tail
+ * and a full fence, the library reads shared->unexpected, and calls O2GD_KICK
+ * when that is not 0. Everything else goes through O2GD_SUBMIT, which also takes
+ * what is in the ring first, so that the order of posting holds.
+ *
+ * Completion. Entry i of the ring (i counts for ever) is valid when its seq is
+ * i + 1. The library takes it, copies a body out of the dump area if it names
+ * one, and moves shared->cq_head on, with which that piece of the dump area is
+ * the driver's again. When shared->overflow is not 0, completions wait for room
+ * in the ring: take what is there, then O2GD_KICK.
+ *
+ * Sleeping. Write 1 to shared->armed, a full fence, look at the ring once more,
+ * then poll(2) the descriptor, or call O2GD_WAIT, which does all of it.
+ */
+#ifndef O2G_UAPI_H
+#define O2G_UAPI_H
+
+#include <linux/ioctl.h>
+#include <linux/types.h>
+
+#define O2GD_DEVICE "/dev/o2g"
+#define O2GD_VERSION 1
+#define O2GD_SMALL 4096	    /* receives up to this need no pinned memory */
+#define O2GD_INLINE 16	    /* bodies up to this are in the completion */
+#define O2GD_BLOCK 256	    /* granularity of the dump area */
+#define O2GD_ANY 0xffffffffu /* source of a receive: any */
+#define O2GD_MAX_SEGS (1 << 20)
+
+/* Statuses beside negative errno values; the same as in o2g.h. */
+#define O2G_ERR_PEER 200
+#define O2G_ERR_TRUNCATED 201
+#define O2G_ERR_CANCELLED 202
+
+struct o2gd_setup {
+	__u32 version;	  /* O2GD_VERSION */
+	__u32 rank, size; /* of this endpoint; endpoints of the job */
+	__u32 sq_entries; /* powers of two */
+	__u32 cq_entries;
+	__u32 dump_size;  /* bytes, a multiple of the page size */
+	__u64 eager_max;  /* largest message sent without asking */
+	__u64 data_chunk; /* largest packet of a long one */
+	__u64 peer_budget; /* what one peer's share of the dump may grow to */
+	/* out: where things are in the mapping */
+	__u64 map_size;
+	__u32 sq_off, cq_off, dump_off, pad;
+};
+
+struct o2gd_shared {
+	/* written by the driver */
+	__u32 sq_head;	  /* posted receives it has taken */
+	__u32 unexpected; /* messages nobody has asked for */
+	__u32 overflow;	  /* completions that wait for room in the ring */
+	__u32 pad0[13];
+	/* written by the library; the driver checks what it reads */
+	__u32 sq_tail;
+	__u32 cq_head;
+	__u32 armed;
+	__u32 pad1[13];
+};
+
+enum o2gd_op {
+	O2GD_OP_SEND = 1,
+	O2GD_OP_RECV,
+	O2GD_OP_MRECV, /* key: what O2GD_PROBE returned as handle */
+	O2GD_OP_PUT,
+	O2GD_OP_GET,
+};
+
+enum o2gd_flags {
+	O2GD_SYNC = 1, /* send: complete once matched */
+};
+
+struct o2gd_sqe {
+	__u8 op, flags;
+	__u16 pad;
+	__u32 slot;
+	__u32 peer;  /* recv: source, or O2GD_ANY */
+	__u32 nsegs; /* 0: addr and len are the buffer; else addr is an iovec[] */
+	__u64 tag, ignore;
+	__u64 addr, len; /* len: of the whole buffer in any case */
+	__u64 key, offset; /* put, get: remote memory */
+};
+
+enum o2gd_where {
+	O2GD_AT_BUFFER, /* in the buffer, or there is no body */
+	O2GD_AT_INLINE, /* in data[] */
+	O2GD_AT_DUMP,	/* in the dump area, at off */
+	O2GD_AT_DRIVER, /* with the driver: O2GD_FETCH copies it */
+};
+
+#define O2GD_SLOT_PEER 0xffffffffu /* not a request: a peer is lost */
+
+/* Why, in tag; length has the detail. */
+enum o2gd_lost {
+	O2GD_LOST_CLOSED = 1, /* it closed the connection */
+	O2GD_LOST_BYE,	      /* it has finished */
+	O2GD_LOST_ERROR,      /* length: errno of the socket */
+	O2GD_LOST_HEADER,     /* malformed header; length: o2g_wire_reason */
+	O2GD_LOST_PACKET,     /* refused packet; length: o2g_proto_reason */
+	O2GD_LOST_MEMORY,     /* out of memory here */
+	O2GD_LOST_LOCAL,      /* O2GD_PEER_DOWN */
+};
+
+struct o2gd_cqe {
+	__u32 seq; /* written last */
+	__u32 slot;
+	__s32 status; /* 0 or negative: errno or O2G_ERR_ */
+	__u32 source;
+	__u64 tag, length, msg_len;
+	__u32 where, off;
+	__u8 data[O2GD_INLINE];
+};
+
+/* A message of at most O2GD_SMALL bytes that leaves at once, or -EAGAIN. */
+struct o2gd_inject {
+	__u32 peer, len;
+	__u64 tag, addr;
+};
+
+struct o2gd_probe {
+	__u32 source, take;
+	__u64 tag, ignore;
+	/* out */
+	__u64 msg_tag, length, handle;
+	__u32 from, pad;
+};
+
+struct o2gd_socket {
+	__u32 peer;
+	__s32 fd;
+};
+
+struct o2gd_wait {
+	__u32 seen;	  /* completions taken so far: what cq_head says */
+	__u32 timeout_ms; /* 0xffffffff: for ever */
+};
+
+struct o2gd_fetch {
+	__u32 slot, nsegs; /* as in a sqe */
+	__u64 addr, len;
+};
+
+enum o2gd_access { O2GD_READ = 1, O2GD_WRITE = 2 };
+
+struct o2gd_mem {
+	__u64 addr, len;
+	__u32 access, pad;
+	__u64 key; /* the library's choice, which peers cannot guess; not 0 */
+};
+
+/* Counters of an endpoint. */
+struct o2gd_info {
+	__u64 posted, unexpected, unexpected_bytes, unexpected_peak;
+	__u64 eager_sent, rts_sent, rts_no_credit, stalls;
+	__u64 rts_received, unexpected_total, data_received;
+	__u64 rx_softirq, rx_worker; /* runs of the receive path */
+	__u64 rx_bytes_softirq, rx_bytes_worker;
+	__u64 tx_softirq, tx_caller, tx_worker; /* packets sent, by whom */
+	__u64 pinned_pages, pin_refused;
+	__u64 dump_full, bad_posts, overflows;
+	__u64 refused_headers, refused_packets;
+};
+
+struct o2gd_peer_info {
+	__u32 peer, state; /* out: 0 unknown, 1 no socket yet, 2 open, 3 lost */
+	__u64 messages_sent, bytes_sent, messages_received, bytes_received;
+	__u64 queued; /* packets that wait for the socket */
+};
+
+#define O2GD_IOC 0xF2
+/* Returns 0, or a negative errno as errno. */
+#define O2GD_SETUP	_IOWR(O2GD_IOC, 1, struct o2gd_setup)
+#define O2GD_GROW	_IOW(O2GD_IOC, 2, __u32)
+#define O2GD_SOCKET	_IOW(O2GD_IOC, 3, struct o2gd_socket)
+#define O2GD_PEER_DOWN	_IOW(O2GD_IOC, 4, __u32)
+/* 0: a completion will follow. 1: done, with status 0, and none follows. */
+#define O2GD_SUBMIT	_IOW(O2GD_IOC, 5, struct o2gd_sqe)
+#define O2GD_INJECT	_IOW(O2GD_IOC, 6, struct o2gd_inject)
+/* 0: cancelled, no completion follows. EINPROGRESS: one will tell. EBUSY: too
+ * late. */
+#define O2GD_CANCEL	_IOW(O2GD_IOC, 7, __u32)
+/* EAGAIN: no such message. ENOTCONN: nor will there be, the peer is lost. */
+#define O2GD_PROBE	_IOWR(O2GD_IOC, 8, struct o2gd_probe)
+#define O2GD_KICK	_IO(O2GD_IOC, 9)
+/* 0: there is something new. ETIME: the time is up. */
+#define O2GD_WAIT	_IOW(O2GD_IOC, 10, struct o2gd_wait)
+#define O2GD_FETCH	_IOW(O2GD_IOC, 11, struct o2gd_fetch)
+#define O2GD_MEM_ADD	_IOW(O2GD_IOC, 12, struct o2gd_mem)
+#define O2GD_MEM_DROP	_IOW(O2GD_IOC, 13, __u64)
+/* Say goodbye to all peers; wait until that is out, or this many ms. */
+#define O2GD_BYE	_IOW(O2GD_IOC, 14, __u32)
+#define O2GD_INFO	_IOR(O2GD_IOC, 15, struct o2gd_info)
+#define O2GD_PEER_INFO	_IOWR(O2GD_IOC, 16, struct o2gd_peer_info)
+
+#endif
