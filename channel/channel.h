@@ -30,6 +30,7 @@ struct chan {
 	bool needs_flush;
 	bool slow_poll; /* polling takes a system call */
 	bool partial_poll; /* some peers are seen by their descriptors only */
+	bool hands_over; /* its sockets are offered to chan_ep_handover */
 };
 
 /* A peer, as channels see it. The engine embeds it; `core` comes first. */
@@ -136,6 +137,13 @@ const char *chan_ep_node(const struct chan_ep *ep);
 /* The peer of that rank, made known if it was not; NULL when out of memory or
  * out of range. It may be carried by another channel already. */
 struct chan_peer *chan_ep_peer(struct chan_ep *ep, u32 rank);
+
+/*
+ * A socket that has passed its hello: will the engine have it, to use without
+ * the channel? 0: it has it now; the channel only keeps the descriptor, and
+ * closes it in the end. 1: no, carry on. Negative: it could not be done.
+ */
+int chan_ep_handover(struct chan_ep *ep, struct chan_peer *p, int fd);
 
 /* Called with the lock held when fd is ready (epoll bits, edge-triggered).
  * Returns the number of packets handled. */

@@ -120,6 +120,8 @@ int user_channels_card(struct user_ep *ep, char *buf, size_t size)
 		struct chan *chan = ep->chans[i];
 		int err;
 
+		if (!chan->ops->card)
+			continue;
 		n += (size_t)snprintf(buf + n, size - n, ";%s=",
 				      chan->ops->name);
 		if (n >= size)
@@ -171,7 +173,8 @@ int user_channels_connect(struct user_ep *ep, struct user_peer *p,
 		struct chan *chan = ep->chans[i];
 		int err;
 
-		if (!field(address, chan->ops->name, card, sizeof(card)) ||
+		if (!chan->ops->reaches ||
+		    !field(address, chan->ops->name, card, sizeof(card)) ||
 		    !chan->ops->reaches(chan, card))
 			continue;
 		p->cp.chan = chan;

@@ -2,23 +2,29 @@
 #include "choose.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "settings.h"
+#include "uapi/o2g.h"
 
-#define DEVICE "/dev/o2g"
-
-/* This library has no client for the driver yet, whatever the machine has. */
-static void why_no_kernel(char *why, size_t size)
+/* Can the driver be used? 0, or -errno and why not. */
+static int driver_available(char *why, size_t size)
 {
-	if (access(DEVICE, F_OK))
-		snprintf(why, size, "%s not found", DEVICE);
+	int fd = open(O2GD_DEVICE, O_RDWR | O_CLOEXEC);
+
+	if (fd >= 0) {
+		close(fd);
+		return 0;
+	}
+	if (errno == ENOENT)
+		snprintf(why, size, "%s not found", O2GD_DEVICE);
 	else
-		snprintf(why, size,
-			 "%s is there, but this libo2g is too old to use it",
-			 DEVICE);
+		snprintf(why, size, "%s cannot be opened: %s", O2GD_DEVICE,
+			 strerror(errno));
+	return -ENODEV;
 }
 
 int o2g_choose_engine(const char **name, char *why, size_t size)
@@ -31,9 +37,15 @@ int o2g_choose_engine(const char **name, char *why, size_t size)
 		snprintf(why, size, "O2G_ENGINE=user");
 		return 0;
 	}
-	why_no_kernel(reason, sizeof(reason));
-	if (!strcmp(asked, "auto")) {
-		snprintf(why, size, "%s", reason);
+	if (strcmp(asked, "auto") && strcmp(asked, "kernel")) {
+		snprintf(why, size,
+			 "O2G_ENGINE is \"%s\", but auto, user or kernel is expected",
+			 asked);
+		return -EINVAL;
+	}
+	if (!driver_available(reason, sizeof(reason))) {
+		*name = "kernel";
+		snprintf(why, size, "%s is there", O2GD_DEVICE);
 		return 0;
 	}
 	if (!strcmp(asked, "kernel")) {
@@ -42,8 +54,6 @@ int o2g_choose_engine(const char **name, char *why, size_t size)
 			 reason);
 		return -ENODEV;
 	}
-	snprintf(why, size,
-		 "O2G_ENGINE is \"%s\", but auto, user or kernel is expected",
-		 asked);
-	return -EINVAL;
+	snprintf(why, size, "%s", reason);
+	return 0;
 }

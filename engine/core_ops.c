@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <sys/eventfd.h>
 
+#include "kernel.h"
 #include "user.h"
 
 /* Something completed or arrived: wake whoever sleeps. With the lock. */
@@ -29,6 +30,9 @@ static void complete(struct o2g_core *c, struct o2g_req *req)
 	struct user_ep *ep = user_of_core(c);
 	struct user_req *r = user_req_of(req);
 
+	/* The driver has it as well, and may have been quicker. */
+	if (unlikely(r->in_driver) && !kern_claim(c, req))
+		return;
 	if (unlikely(r->fn)) {
 		r->next = NULL;
 		*ep->callbacks_tail = r;
@@ -183,6 +187,7 @@ static void bye(struct o2g_core *c, struct o2g_peer *p)
 const struct o2g_core_ops user_core_ops = {
 	.xmit = xmit,
 	.inject = inject,
+	.claim = kern_claim,
 	.complete = complete,
 	.find = find,
 	.unexp_alloc = unexp_alloc,

@@ -76,5 +76,6 @@ struct eng_part {
 };
 
 int user_open(const struct o2g_attr *attr, struct o2g_ep **ep);
+int kern_open(const struct o2g_attr *attr, struct o2g_ep **ep);
 
 #endif

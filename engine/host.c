@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /* What channels may ask of their endpoint. */
+#include "kernel.h"
 #include "user.h"
 
 struct o2g_core *chan_ep_core(struct chan_ep *ep)
@@ -43,4 +44,11 @@ void chan_nudged(struct chan_ep *cep)
 
 	if (ep->sleepers || ep->poller_asleep)
 		user_event(ep);
+}
+
+int chan_ep_handover(struct chan_ep *cep, struct chan_peer *p, int fd)
+{
+	struct user_ep *ep = user_of_chan(cep);
+
+	return ep->kern ? kern_take_socket(ep, p, fd) : 1;
 }

@@ -30,7 +30,8 @@ int o2g_open(const struct o2g_attr *attr, struct o2g_ep **ep)
 		return err;
 	}
 	o2g_debug("engine %s: %s", name, why);
-	return user_open(attr, ep);
+	return !strcmp(name, "kernel") ? kern_open(attr, ep) :
+					 user_open(attr, ep);
 }
 
 void o2g_close(struct o2g_ep *ep)

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "kernel.h"
 #include "log.h"
 #include "user.h"
 
@@ -107,6 +108,8 @@ void chan_peer_lost(struct chan_peer *cp, int err, const char *fmt, ...)
 	else
 		o2g_debug("lost %s", p->error);
 	drop_link(p, false);
+	if (p->ep->kern)
+		kern_peer_lost(p->ep, cp->core.rank);
 	o2g_proto_peer_down(&p->ep->core, &cp->core, -O2G_ERR_PEER);
 	user_event(p->ep);
 }

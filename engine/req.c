@@ -6,6 +6,7 @@
  */
 #include <stdlib.h>
 
+#include "kernel.h"
 #include "user.h"
 
 int user_req_add_slab(struct user_ep *ep)
@@ -16,6 +17,8 @@ int user_req_add_slab(struct user_ep *ep)
 	if (!slabs)
 		return -ENOMEM;
 	ep->slabs = slabs;
+	if (ep->kern && kern_grow(ep, (ep->nslabs + 1) * USER_SLAB))
+		return -ENOMEM;
 	slab = calloc(USER_SLAB, sizeof(*slab));
 	if (!slab)
 		return -ENOMEM;

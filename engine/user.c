@@ -2,6 +2,8 @@
 /* The user engine's endpoints: opened and closed here. */
 #include "user.h"
 
+#include "kernel.h"
+
 #include <stdlib.h>
 #include <stdio.h>
 #include <sys/random.h>
@@ -14,11 +16,8 @@
 #define FIRST_BINS 256
 #define CLOSE_WAIT_US 2000000
 
-const struct eng_ops user_ops; /* below */
-
 static void set_identity(struct user_ep *ep, const struct o2g_attr *attr)
 {
-	ep->eng.ops = &user_ops;
 	ep->eng.rank = attr->rank;
 	ep->eng.size = attr->size;
 	ep->resolve = attr->resolve;
@@ -54,7 +53,8 @@ static int init_core(struct user_ep *ep)
 	return 0;
 }
 
-int user_open(const struct o2g_attr *attr, struct o2g_ep **out)
+int user_open_as(const struct eng_ops *ops, struct kern *kern,
+		 const struct o2g_attr *attr, struct o2g_ep **out)
 {
 	struct user_ep *ep = calloc(1, sizeof(*ep));
 	int err = -ENOMEM;
@@ -64,6 +64,8 @@ int user_open(const struct o2g_attr *attr, struct o2g_ep **out)
 	eng_lock_init(&ep->lock);
 	ep->callbacks_tail = &ep->callbacks;
 	ep->work_tail = &ep->work;
+	ep->eng.ops = ops;
+	ep->kern = kern;
 	set_identity(ep, attr);
 	ep->peers = calloc(attr->size, sizeof(*ep->peers));
 	if (!ep->peers)
@@ -77,6 +79,8 @@ int user_open(const struct o2g_attr *attr, struct o2g_ep **out)
 	user_wait_init(ep);
 	user_lock(ep);
 	err = user_channels_open(ep);
+	if (!err && kern)
+		err = kern_attach(ep);
 	user_unlock(ep);
 	if (err)
 		goto err_channels;
@@ -96,6 +100,11 @@ err_peers:
 err_ep:
 	free(ep);
 	return err;
+}
+
+int user_open(const struct o2g_attr *attr, struct o2g_ep **out)
+{
+	return user_open_as(&user_ops, NULL, attr, out);
 }
 
 /* Nothing sent is still in our hands? */
@@ -126,7 +135,7 @@ static void drop_unexpected(struct o2g_match_entry *e, void *arg)
 	ep->core.ops->unexp_free(&ep->core, u);
 }
 
-static void user_close(struct o2g_ep *o)
+void user_close(struct o2g_ep *o)
 {
 	struct user_ep *ep = user_of(o);
 
@@ -136,6 +145,8 @@ static void user_close(struct o2g_ep *o)
 	user_wait_locked(ep, all_sent, ep, CLOSE_WAIT_US);
 	user_peers_say_bye(ep);
 	user_flush(ep);
+	if (ep->kern)
+		kern_detach(ep);
 	user_peers_cleanup(ep);
 	user_channels_close(ep);
 	o2g_match_each_unexpected(&ep->core.match, drop_unexpected, ep);
@@ -149,7 +160,7 @@ static void user_close(struct o2g_ep *o)
 	free(ep);
 }
 
-static int user_address(struct o2g_ep *o, char *address, size_t size)
+int user_address(struct o2g_ep *o, char *address, size_t size)
 {
 	struct user_ep *ep = user_of(o);
 	int err;

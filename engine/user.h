@@ -16,7 +16,7 @@
 #include "engine.h"
 #include "lock.h"
 
-#define USER_MAX_CHANNELS 4
+#define USER_MAX_CHANNELS 5 /* one is the driver */
 #define USER_SLAB 256 /* requests allocated at a time */
 
 struct user_ep;
@@ -25,6 +25,8 @@ struct user_req {
 	struct o2g_req core; /* core.owner is the endpoint */
 	atomic_bool done;    /* set last; then only its owner touches it */
 	bool detached;	     /* free it on completion */
+	bool in_driver;	     /* the driver has it (too, if SHARED) */
+	bool counted;	     /* ... and it is in kern->callbacks */
 	u32 slot, gen;	     /* id is gen << 32 | slot + 1 */
 	struct user_req *next; /* free list, or callbacks to run */
 	void (*fn)(void *arg);
@@ -43,7 +45,8 @@ struct user_peer {
 
 struct o2g_msg {
 	struct eng_part part;
-	struct o2g_unexp *unexp;
+	struct o2g_unexp *unexp; /* or NULL, and then the driver's: */
+	u64 handle;
 };
 
 struct o2g_mem {
@@ -55,8 +58,11 @@ struct o2g_mem {
 	u32 slot;
 };
 
+struct kern;
+
 struct user_ep {
 	struct eng_ep eng;
+	struct kern *kern; /* kernel engine: the driver, see kernel.h */
 	struct eng_lock lock;
 	struct o2g_core core;
 	struct user_peer **peers; /* by rank, NULL until first use */
@@ -148,6 +154,12 @@ static inline struct user_ep *user_ep_of_req(const struct o2g_req *r)
 	return r->owner;
 }
 
+/* The user engine, or another whose calls are @ops, with a driver. */
+int user_open_as(const struct eng_ops *ops, struct kern *kern,
+		 const struct o2g_attr *attr, struct o2g_ep **ep);
+void user_close(struct o2g_ep *ep);
+int user_address(struct o2g_ep *ep, char *address, size_t size);
+
 extern const struct eng_ops user_ops;
 extern const struct o2g_core_ops user_core_ops;
 
@@ -204,6 +216,7 @@ static inline struct user_req *user_req_alloc(struct user_ep *ep)
 	r->core.state = O2G_ST_NEW;
 	r->core.status = 0;
 	r->detached = false;
+	r->in_driver = r->counted = false;
 	r->fn = NULL;
 	atomic_store_explicit(&r->done, false, memory_order_relaxed);
 	return r;

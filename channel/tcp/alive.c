@@ -39,7 +39,8 @@ static struct tcp_conn *find_silent(struct tcp_chan *c)
 	o2g_list_for_each(i, &c->conns) {
 		struct tcp_conn *k = container_of(i, struct tcp_conn, all);
 
-		if (k->state == TCP_OPEN && !k->adopted &&
+		if ((k->state == TCP_OPEN || k->state == TCP_HANDED) &&
+		    !k->adopted &&
 		    is_silent(k->watch.fd))
 			return k;
 	}

@@ -179,26 +179,46 @@ void tcp_conn_destroy(struct tcp_conn *k)
 	free(k);
 }
 
-int tcp_conn_open(struct tcp_conn *k, int fd)
+/* Ours, or the engine's? Only a socket that carries its peer is handed over. */
+static int accept_fd(struct tcp_conn *k, int fd)
 {
-	int err;
+	int err = 1;
 
-	tcp_dial_stop(k);
+	if (is_bound(k) && !k->adopted)
+		err = chan_ep_handover(k->chan->chan.ep, k->peer, fd);
+	if (err < 0)
+		return err;
 	k->watch.fd = fd;
+	if (err == 0) {
+		k->state = TCP_HANDED;
+		return 0;
+	}
 	if (k->chan->intake && !k->chan->intake->join(k)) {
 		k->intake = k->chan->intake;
 		cool(k);
 	}
 	err = watch_add(k);
-	if (err) {
+	if (err)
 		take_fd(k);
+	else
+		k->state = TCP_OPEN;
+	return err;
+}
+
+int tcp_conn_open(struct tcp_conn *k, int fd)
+{
+	int err;
+
+	tcp_dial_stop(k);
+	err = accept_fd(k, fd);
+	if (err)
 		return err;
-	}
 	chan_timer_del(k->chan->chan.ep, &k->timer);
-	k->state = TCP_OPEN;
 	tcp_sock_describe(fd, k->ends, sizeof(k->ends));
 	o2g_debug("tcp: connected to rank %u: %s", k->peer->core.rank, k->ends);
 	tcp_alive_start(k->chan);
+	if (k->state == TCP_HANDED)
+		return 0;
 	tcp_conn_hot(k);
 	tcp_push(k);
 	return 0;
@@ -269,7 +289,7 @@ enum tcp_verdict tcp_conn_offer(struct tcp_chan *c, u32 rank, const char *host,
 	if (!p || p->core.down)
 		return TCP_GONE;
 	if (k && k->state != TCP_DIALING)
-		return k->state == TCP_OPEN ? TCP_DUPLICATE : TCP_GONE;
+		return k->state == TCP_DEAD ? TCP_GONE : TCP_DUPLICATE;
 	if (k && tcp_dial_committed(k) && chan_ep_rank(c->chan.ep) < rank)
 		return TCP_DUPLICATE;
 	if (!k)

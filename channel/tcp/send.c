@@ -332,7 +332,7 @@ int tcp_send(struct chan *c, struct chan_peer *p, const struct o2g_hdr *h,
 	struct tcp_conn *k = p->link;
 	u8 hdr[O2G_HDR_SIZE];
 
-	if (unlikely(!k || k->state == TCP_DEAD || k->tx_err))
+	if (unlikely(!k || k->state >= TCP_HANDED || k->tx_err))
 		return -O2G_ERR_PEER;
 	tcp_conn_hot(k);
 	if (likely(k->state == TCP_OPEN && o2g_list_empty(&k->queue) &&

@@ -52,6 +52,7 @@ int tcp_chan_init(struct tcp_chan *c, const struct chan_ops *ops,
 
 	c->chan.ops = ops;
 	c->chan.ep = ep;
+	c->chan.hands_over = true;
 	c->core = chan_ep_core(ep);
 	c->key.secret = chan_ep_secret(ep);
 	c->key.job = chan_ep_job(ep);

@@ -6,6 +6,8 @@
  *	DIALING --verdict or peer's own dial--> OPEN --disconnect--> (linger)
  *	   \--timeout, all addresses fail--> lost      \--error, FIN--> lost
  *
+ * An engine that wants the socket for itself gets it instead: HANDED, not OPEN.
+ *
  * A tcp_conn is the pair; it outlives the sockets tried for it. Packets sent
  * while it dials queue in it. Nothing frees a tcp_conn but disconnect() and
  * close(), and the channel reports a loss only from the outermost level (a watch
@@ -66,7 +68,8 @@ struct tcp_intake {
 	void (*later)(struct tcp_conn *k);
 };
 
-enum tcp_state { TCP_DIALING, TCP_OPEN, TCP_DEAD };
+/* HANDED: the engine has the socket, we only keep its descriptor. */
+enum tcp_state { TCP_DIALING, TCP_OPEN, TCP_HANDED, TCP_DEAD };
 
 struct tcp_conn {
 	struct chan_watch watch; /* fd -1 while there is no socket */

@@ -43,6 +43,11 @@ unsigned chan_ep_local_size(const struct chan_ep *ep)
 	return ep->size;
 }
 
+int chan_ep_handover(struct chan_ep *ep, struct chan_peer *p, int fd)
+{
+	return 1;
+}
+
 const char *chan_ep_node(const struct chan_ep *ep)
 {
 	return ep->node;

@@ -36,9 +36,11 @@ expect "$TMP/out" '^user engine: '
 [ "$(grep -c '^  O2G_' "$TMP/out")" = "$(grep -c '^SETTING(' base/settings.def)" ] ||
 	fail "not every setting is listed"
 
-O2G_ENGINE=kernel "$O2G" info >"$TMP/out" 2>&1 &&
-	[ ! -e /dev/o2g ] && fail "there is no kernel engine, and info is content"
-expect "$TMP/out" 'O2G_ENGINE=kernel cannot be met: /dev/o2g'
+if [ ! -e /dev/o2g ]; then
+	O2G_ENGINE=kernel "$O2G" info >"$TMP/out" 2>&1 &&
+		fail "there is no kernel engine, and info is content"
+	expect "$TMP/out" 'O2G_ENGINE=kernel cannot be met: /dev/o2g'
+fi
 O2G_ENGINE=fast "$O2G" info >"$TMP/out" 2>&1 && fail "O2G_ENGINE=fast"
 expect "$TMP/out" 'O2G_ENGINE is "fast", but auto, user or kernel'
 O2G_CHANNELS=tcp "$O2G" info >"$TMP/out" 2>&1
@@ -52,6 +54,7 @@ expect "$TMP/out" 'there is no command "inof"'
 O2G_TCP_EAGR=1k timeout 20 "$MPIEXEC" -n 2 "$prog" exchange 50 >"$TMP/out" 2>&1 ||
 	{ cat "$TMP/out"; fail "the job should have gone on"; }
 expect "$TMP/out" 'did you mean O2G_TCP_EAGER\?'
+[ -e /dev/o2g ] && exit 0
 O2G_ENGINE=kernel timeout 20 "$MPIEXEC" -n 2 "$prog" exchange 50 >"$TMP/out" 2>&1 &&
 	fail "an MPI program runs on an engine that is not there"
 expect "$TMP/out" 'O2G_ENGINE=kernel cannot be met'
