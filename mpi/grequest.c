@@ -28,7 +28,7 @@ static void drop(struct greq *g)
 {
 	if (atomic_fetch_sub(&g->refs, 1) != 1)
 		return;
-	mpii_call_free(g->lang, g->free, g->extra_state);
+	mpii_call_free(g->lang, g->free, &g->extra_state);
 	free(g);
 }
 
@@ -103,13 +103,13 @@ void mpii_greq_query(struct mpii_req *r)
 	struct greq *g = r->state;
 
 	r->status.MPI_ERROR = mpii_call_query(g->lang, g->query,
-					      g->extra_state, &r->status);
+					      &g->extra_state, &r->status);
 }
 
 int mpii_greq_cancel(struct mpii_req *r)
 {
 	struct greq *g = r->state;
-	int err = mpii_call_cancel(g->lang, g->cancel, g->extra_state,
+	int err = mpii_call_cancel(g->lang, g->cancel, &g->extra_state,
 				   atomic_load(&g->state) == COMPLETE);
 
 	if (err)

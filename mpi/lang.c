@@ -102,38 +102,35 @@ typedef void cancel_fortran(MPI_Aint *state, MPI_Fint *complete,
 			    MPI_Fint *ierror);
 
 int mpii_call_query(enum mpii_language lang, MPI_Grequest_query_function *fn,
-		    void *extra_state, MPI_Status *status)
+		    void **extra_state, MPI_Status *status)
 {
-	MPI_Aint state = (MPI_Aint)extra_state;
 	MPI_Fint error = MPI_SUCCESS;
 
 	if (lang == MPII_LANG_C)
-		return fn(extra_state, status);
-	AS(query_fortran, fn)(&state, status, &error);
+		return fn(*extra_state, status);
+	AS(query_fortran, fn)((MPI_Aint *)extra_state, status, &error);
 	return error;
 }
 
 int mpii_call_free(enum mpii_language lang, MPI_Grequest_free_function *fn,
-		   void *extra_state)
+		   void **extra_state)
 {
-	MPI_Aint state = (MPI_Aint)extra_state;
 	MPI_Fint error = MPI_SUCCESS;
 
 	if (lang == MPII_LANG_C)
-		return fn(extra_state);
-	AS(free_fortran, fn)(&state, &error);
+		return fn(*extra_state);
+	AS(free_fortran, fn)((MPI_Aint *)extra_state, &error);
 	return error;
 }
 
 int mpii_call_cancel(enum mpii_language lang, MPI_Grequest_cancel_function *fn,
-		     void *extra_state, int complete)
+		     void **extra_state, int complete)
 {
-	MPI_Aint state = (MPI_Aint)extra_state;
 	MPI_Fint error = MPI_SUCCESS;
 
 	if (lang == MPII_LANG_C)
-		return fn(extra_state, complete);
-	AS(cancel_fortran, fn)(&state, &complete, &error);
+		return fn(*extra_state, complete);
+	AS(cancel_fortran, fn)((MPI_Aint *)extra_state, &complete, &error);
 	return error;
 }
 

@@ -40,13 +40,14 @@ int mpii_call_delete(enum mpii_language lang, mpii_attr_delete_fn *fn,
 void mpii_call_errhandler(enum mpii_language lang, void *fn, void *handle,
 			  int *code);
 
-/* The callbacks of generalized requests. */
+/* The callbacks of generalized requests. The state is a number of its own in
+ * Fortran, which they share and may change. */
 int mpii_call_query(enum mpii_language lang, MPI_Grequest_query_function *fn,
-		    void *extra_state, MPI_Status *status);
+		    void **extra_state, MPI_Status *status);
 int mpii_call_free(enum mpii_language lang, MPI_Grequest_free_function *fn,
-		   void *extra_state);
+		   void **extra_state);
 int mpii_call_cancel(enum mpii_language lang, MPI_Grequest_cancel_function *fn,
-		     void *extra_state, int complete);
+		     void **extra_state, int complete);
 
 /*
  * For the bindings, which may have to keep and to copy what a request uses: run

@@ -329,7 +329,9 @@ class Routine:
                       True)
             return
         s = f's_{p.name}'
-        use = {'in': 'MPIF_IN', 'out': 'MPIF_OUT', 'inout': 'MPIF_INOUT'}
+        use = 'MPIF_' + p.direction.upper()
+        if self.is_used_later():
+            use += ' | MPIF_LATER'
         count, datatype = (self.parameters + [None, None])[position + 1:
                                                            position + 3]
         self.locals.append(f'struct mpif_section {s} = {{ 0 }};')
@@ -339,12 +341,17 @@ class Routine:
             self.replaced[datatype.name] = f'{s}.type'
             make = (f'mpif_typed(&{s}, {p.name}, *{count.name}, '
                     f'PMPI_Type_fromint(*{datatype.name}), '
-                    f'{use[p.direction]})')
+                    f'{use})')
         elif self.f.chapter == '04':  # filled part by part, after the start
             make = f'mpif_contiguous(&{s}, {p.name})'
         else:
-            make = f'mpif_whole(&{s}, {p.name}, {use[p.direction]})'
+            make = f'mpif_whole(&{s}, {p.name}, {use})'
         self.sections.append((s, make))
+
+    def is_used_later(self):
+        """After the call, without a request that tells when it is over?"""
+        return self.request() == 'NULL' and (
+            self.f.chapter == '12' or self.f.name.endswith('_begin'))
 
     def is_typed(self, p, count, datatype):
         """Do the next two describe this buffer, and all of it?"""

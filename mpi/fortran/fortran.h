@@ -67,6 +67,8 @@ static inline int *mpif_errcodes(MPI_Fint *p)
 
 /* Raises and returns MPI_ERR_NO_MEM. */
 int mpif_no_memory(void);
+/* The same for a section that cannot be a buffer of this call. */
+int mpif_bad_buffer(void);
 /* Did the call complete requests, even if some of them failed? */
 bool mpif_completed(int err);
 

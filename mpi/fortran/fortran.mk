@@ -109,21 +109,28 @@ $(FORT_EXAMPLES): $(BUILD)/%: %.f90 $(MPIFORT) $(LIBFORT) $(FORT_INC) \
 	@mkdir -p $(@D)
 	$(MPIFORT) $(OPT) $(FC_SAN) -Wall -o $@ $<
 
-# --- tests: the Fortran programs of tests/mpi ---
+# --- tests: the Fortran programs of tests/mpi; some have a half in C ---
 
-FORT_TESTS := $(patsubst %.f90,$(BUILD)/%,$(wildcard tests/mpi/*.f90)) \
-              $(patsubst %.f,$(BUILD)/%,$(wildcard tests/mpi/*.f))
-test-build: $(FORT_TESTS)
+FORT_F90 := $(wildcard tests/mpi/*.f90)
+FORT_F77 := $(wildcard tests/mpi/*.f)
+FORT_C   := $(wildcard tests/mpi/fortran_c/*.c)
+test-build: $(FORT_F90:%.f90=$(BUILD)/%) $(FORT_F77:%.f=$(BUILD)/%)
 
-FORT_TEST_CMD = @mkdir -p $(@D)/$(@F).mod && \
-	$(MPIFORT) $(OPT) $(FC_SAN) -Wall -Wno-unused-dummy-argument $(1) -J$(@D)/$(@F).mod -o $@ $< \
-	  $(wildcard tests/mpi/fortran_c/$(@F).c)
-$(filter $(patsubst %.f90,$(BUILD)/%,$(wildcard tests/mpi/*.f90)),$(FORT_TESTS)): \
-  $(BUILD)/%: %.f90 $(MPIFORT) $(LIBFORT) $(FORT_INC) $(BUILD)/flags
-	$(call FORT_TEST_CMD)
-$(filter $(patsubst %.f,$(BUILD)/%,$(wildcard tests/mpi/*.f)),$(FORT_TESTS)): \
-  $(BUILD)/%: %.f $(MPIFORT) $(LIBFORT) $(FORT_INC) $(BUILD)/flags
-	$(call FORT_TEST_CMD,-w)
+compile_test = mkdir -p $@.mod && $(MPIFORT) $(OPT) $(FC_SAN) $(1) \
+	  -J$@.mod -o $@ $(filter %.f %.f90 %.o,$^)
+$(FORT_F90:%.f90=$(BUILD)/%): $(BUILD)/%: %.f90 $(MPIFORT) $(LIBFORT) \
+                              $(FORT_INC) $(BUILD)/flags
+	$(call compile_test,-Wall -Wno-unused-dummy-argument -Wno-c-binding-type)
+$(FORT_F77:%.f=$(BUILD)/%): $(BUILD)/%: %.f $(MPIFORT) $(LIBFORT) \
+                            $(FORT_INC) $(BUILD)/flags
+	$(call compile_test,-w)
+
+$(FORT_C:%.c=$(BUILD)/%.o): $(BUILD)/%.o: %.c tests/mpi/check.h $(MPICC) \
+                            $(MPI_H) $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(MPICC) -std=gnu11 $(OPT) -Wall -Wextra $(SANITIZE) -c -o $@ $<
+$(FORT_C:tests/mpi/fortran_c/%.c=$(BUILD)/tests/mpi/%): \
+  $(BUILD)/tests/mpi/%: $(BUILD)/tests/mpi/fortran_c/%.o
 
 -include $(FGEN_C:.c=.d) $(FHAND_SRC:%.c=$(BUILD)/%.d)
 

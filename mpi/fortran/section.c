@@ -194,9 +194,12 @@ static void copy_end(struct o2g_mpi_hook *h)
 static int make_copy(struct mpif_section *s, const CFI_cdesc_t *d,
 		     enum mpif_use use)
 {
-	struct mpif_copy *c = calloc(1, sizeof(*c));
+	struct mpif_copy *c;
 	size_t bytes = elements(d, d->rank) * d->elem_len;
 
+	if (use & MPIF_LATER)
+		return mpif_bad_buffer();
+	c = calloc(1, sizeof(*c));
 	if (c)
 		c->data = malloc(bytes);
 	if (!c || !c->data) {
@@ -239,8 +242,7 @@ int mpif_contiguous(struct mpif_section *s, const CFI_cdesc_t *d)
 	*s = (struct mpif_section){ .buf = mpif_buffer(d->base_addr) };
 	if (mpii_likely(is_contiguous(d)))
 		return MPI_SUCCESS;
-	PMPI_Comm_call_errhandler(MPI_COMM_SELF, MPI_ERR_BUFFER);
-	return MPI_ERR_BUFFER;
+	return mpif_bad_buffer();
 }
 
 void mpif_section_end(struct mpif_section *s, int err,

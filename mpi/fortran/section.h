@@ -18,7 +18,9 @@
 
 #include "fortran.h"
 
-enum mpif_use { MPIF_IN = 1, MPIF_OUT = 2, MPIF_INOUT = 3 };
+/* MPIF_LATER: MPI uses the buffer after the call, and nobody says until when, so
+ * that a copy is no help. */
+enum mpif_use { MPIF_IN = 1, MPIF_OUT = 2, MPIF_INOUT = 3, MPIF_LATER = 4 };
 
 struct mpif_copy;
 

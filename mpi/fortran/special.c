@@ -39,6 +39,12 @@ int mpif_no_memory(void)
 	return MPI_ERR_NO_MEM;
 }
 
+int mpif_bad_buffer(void)
+{
+	PMPI_Comm_call_errhandler(MPI_COMM_SELF, MPI_ERR_BUFFER);
+	return MPI_ERR_BUFFER;
+}
+
 bool mpif_completed(int err)
 {
 	int class = err;

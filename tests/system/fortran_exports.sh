@@ -27,6 +27,10 @@ for line in open(sys.argv[1]):
             names.add(low + '_c' + ts)
     if re.search(r'\bC_BUFFER ', parameters):
         names.add(low + '_cptr_')
+# removed from the standard, but not from old programs
+names |= {n + '_' for n in '''address type_extent type_lb type_ub
+    type_hvector type_hindexed type_struct errhandler_create errhandler_set
+    errhandler_get'''.split()}
 for n in sorted(names):
     print('mpi_' + n, 'W')
     print('pmpi_' + n, 'T')
