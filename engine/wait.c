@@ -122,6 +122,9 @@ static bool spin(struct user_ep *ep, int (*cond)(void *), void *arg)
 			quiet_since = 0;
 			continue;
 		}
+		/* Looking again at once finds nothing, and may cost calls. */
+		if (!ep->spin_us && rhythm.clock_every == SLOW_CLOCK_EVERY)
+			return false;
 		o2g_cpu_relax();
 		if (++i % rhythm.clock_every)
 			continue;
@@ -258,7 +261,6 @@ int user_wait_locked(struct user_ep *ep, int (*cond)(void *), void *arg,
 			break;
 		}
 		sleep_once(ep, cond, arg, timeout);
-		user_poll(ep);
 	}
 	ep->inside--;
 	ep->awaited = 0;
