@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
-/* sources: mpi/datatype.c mpi/datatype_array.c mpi/datatype_build.c mpi/datatype_contents.c mpi/datatype_darray.c mpi/datatype_indexed.c mpi/datatype_layout.c mpi/datatype_pack.c mpi/datatype_packed.c mpi/datatype_query.c mpi/datatype_table.c */
+/* sources: mpi/datatype.c mpi/datatype_array.c mpi/datatype_build.c mpi/datatype_contents.c mpi/datatype_darray.c mpi/datatype_indexed.c mpi/datatype_layout.c mpi/datatype_pack.c mpi/datatype_packed.c mpi/datatype_query.c mpi/datatype_table.c mpi/handle_int.c */
 /*
  * Datatypes against a naive reference: a type map written out byte by byte.
  * Random trees of constructors are built in both; size, bounds, packing from
