@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
-/* sources: mpi/datatype.c mpi/datatype_array.c mpi/datatype_build.c mpi/datatype_contents.c mpi/datatype_darray.c mpi/datatype_indexed.c mpi/datatype_layout.c mpi/datatype_pack.c mpi/datatype_packed.c mpi/datatype_query.c mpi/datatype_table.c mpi/op.c mpi/op_loops.c mpi/fiber.c base/log.c base/settings.c mpi/coll/[a-z]*.c mpi/coll/[a-z]*[a-z]/[a-z]*.c */
+/* sources: mpi/datatype.c mpi/datatype_array.c mpi/datatype_build.c mpi/datatype_contents.c mpi/datatype_darray.c mpi/datatype_indexed.c mpi/datatype_layout.c mpi/datatype_pack.c mpi/datatype_packed.c mpi/datatype_query.c mpi/datatype_table.c mpi/op.c mpi/op_loops.c mpi/fiber.c base/log.c base/settings.c mpi/coll/[a-z]*.c mpi/coll/[a-z]*[a-z]/[a-z]*.c mpi/handle_int.c */
 /*
  * The collectives with threads for ranks and a queue for the network, so that
  * every algorithm runs with any number of ranks, also where the library would
@@ -15,6 +15,8 @@
 
 #include "../../mpi/coll/algorithms.h"
 #include "../../mpi/errors.h"
+#include "../../mpi/fortran_abi.h"
+#include "../../mpi/lang.h"
 #include "../../mpi/request.h"
 #include "../mpi/coll_cases.h"
 
@@ -256,6 +258,23 @@ void mpii_comm_put(struct mpii_comm *c)
 const char *mpii_last_text(int code)
 {
 	return NULL;
+}
+
+/* Only C is spoken here. */
+enum mpii_language mpii_language_take(void)
+{
+	return MPII_LANG_C;
+}
+
+bool mpii_logical_unusual(const struct mpii_type *t)
+{
+	return false;
+}
+
+void mpii_logical_apply(enum mpii_op_index op, int size, const void *in,
+			void *inout, MPI_Count n)
+{
+	fail();
 }
 
 struct mpii_info *mpii_info_get(MPI_Info h)
