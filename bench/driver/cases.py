@@ -74,6 +74,17 @@ COLLECTIVES = [
 COLLECTIVE_RANKS = 8
 IN_QUICK = ("barrier", "allreduce", "alltoall")
 
+# Every collective, few ranks: what it costs beside the others' at three sizes.
+EVERY_COLLECTIVE = ("barrier", "bcast", "reduce", "allreduce", "gather",
+                    "gatherv", "scatter", "scatterv", "allgather",
+                    "allgatherv", "alltoall", "alltoallv",
+                    "reduce_scatter_block", "scan", "exscan")
+EVERY_RANKS = 4
+EVERY_SIZES = (8, 4 * KB, MB)
+# Many ranks on few cores, where what counts is how often each has to wait.
+CROWD = ("barrier", "allreduce")
+CROWD_RANKS = 16
+
 # Ranks for the cost of growing. 16 is what one run in namespaces starts at
 # most; more ranks than that share them.
 GROWTH = (2, 4, 8, 16, 32, 64)
@@ -132,6 +143,19 @@ def collectives():
                        in_quick=over == "tcp" and name in IN_QUICK)
 
 
+def every_collective():
+    for over in ("shm", "tcp"):
+        for name in EVERY_COLLECTIVE:
+            yield Case(f"{name}-{EVERY_RANKS}", name, over,
+                       [] if name == "barrier" else ["--sizes", "8,4k,1M"],
+                       SHORT, ranks=EVERY_RANKS, limit=60, rounds=3,
+                       in_quick=False)
+    for name in CROWD:
+        yield Case(f"{name}-{CROWD_RANKS}", name, "shm",
+                   [] if name == "barrier" else ["--sizes", "8"], SHORT,
+                   ranks=CROWD_RANKS, limit=60, rounds=3, in_quick=False)
+
+
 def growth():
     for over in ("shm", "tcp"):
         for ranks in GROWTH:
@@ -152,6 +176,7 @@ def nas():
 
 
 CASES = [*point_to_point(), *one_sided(), *progress(), *collectives(),
+         *every_collective(),
          *growth(), *nas()]
 
 OVERLAP_SIZES = (64 * KB, 256 * KB, MB, 4 * MB, 16 * MB)
@@ -192,6 +217,13 @@ TARGETS = [
     *(Target("shm-alltoall", size, "usec",
              f"8 ranks, alltoall of {size} B, us", "ratio-max", 0.5)
       for size in (8, KB, 64 * KB)),
+    *(Target(f"{over}-{name}-{EVERY_RANKS}", size, "usec",
+             f"{EVERY_RANKS} ranks, {name} of {size} B, us", "ratio-max", 1.0)
+      for over in ("shm", "tcp") for name in EVERY_COLLECTIVE
+      for size in ((0,) if name == "barrier" else EVERY_SIZES)),
+    *(Target(f"shm-{name}-{CROWD_RANKS}", 0 if name == "barrier" else 8,
+             "usec", f"{CROWD_RANKS} ranks, {name}, us", "ratio-max", 0.5)
+      for name in CROWD),
     Target("shm-match_depth", 100000, "posted us",
            "posted receives, depth 100,000, us", "depth-max", 2),
     Target("shm-match_depth", 100000, "unexpected us",

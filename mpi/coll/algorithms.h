@@ -33,6 +33,9 @@ int mpii_bcast_scatter_allgather(const struct coll *k, void *buf,
 int mpii_gather_shared(const struct coll *k, const void *in, MPI_Count count,
 		       struct mpii_type *t, const struct coll_side *r,
 		       int root);
+int mpii_gatherv_shared(const struct coll *k, const void *in, MPI_Count count,
+			struct mpii_type *t, const struct coll_side *r,
+			int root);
 int mpii_gather_linear(const struct coll *k, const void *in, MPI_Count count,
 		       struct mpii_type *t, const struct coll_side *r,
 		       int root);
@@ -42,6 +45,9 @@ int mpii_gather_binomial(const struct coll *k, const void *in, MPI_Count count,
 int mpii_scatter_shared(const struct coll *k, const struct coll_side *s,
 			void *out, MPI_Count count, struct mpii_type *t,
 			int root);
+int mpii_scatterv_shared(const struct coll *k, const struct coll_side *s,
+			 void *out, MPI_Count count, struct mpii_type *t,
+			 int root);
 int mpii_scatter_linear(const struct coll *k, const struct coll_side *s,
 			void *out, MPI_Count count, struct mpii_type *t,
 			int root);
@@ -62,6 +68,8 @@ int mpii_allgather_blocks(const struct coll *k, const struct coll_side *r,
 
 int mpii_alltoall_shared(const struct coll *k, const struct coll_side *s,
 			 const struct coll_side *r);
+int mpii_alltoallv_shared(const struct coll *k, const struct coll_side *s,
+			  const struct coll_side *r);
 int mpii_alltoall_central(const struct coll *k, const struct coll_side *s,
 			  const struct coll_side *r);
 int mpii_alltoall_direct(const struct coll *k, const struct coll_side *s,
@@ -134,6 +142,9 @@ int mpii_scan_shared(const struct coll *k, const void *in, void *out,
 int mpii_scan_doubling(const struct coll *k, const void *in, void *out,
 		       MPI_Count count, struct mpii_type *t,
 		       struct mpii_op *op, bool exclusive);
+int mpii_scan_pipeline(const struct coll *k, const void *in, void *out,
+		       MPI_Count count, struct mpii_type *t, struct mpii_op *op,
+		       bool exclusive);
 int mpii_scan_linear(const struct coll *k, const void *in, void *out,
 		     MPI_Count count, struct mpii_type *t, struct mpii_op *op,
 		     bool exclusive);

@@ -41,13 +41,16 @@ static void list_names(const char *collective, char *text, size_t size)
 	}
 }
 
+/* The last row, whose condition is that of the algorithm itself. */
 static int find(const char *collective, const char *algorithm)
 {
+	int found = -1;
+
 	for (int i = 0; coll_names[i].collective; i++)
 		if (!strcmp(coll_names[i].collective, collective) &&
 		    (!algorithm || !strcmp(coll_names[i].algorithm, algorithm)))
-			return i;
-	return -1;
+			found = i;
+	return found;
 }
 
 /* "4k", "4k-", "4k-64k", "-64k" */

@@ -17,7 +17,7 @@ extern const struct coll_name coll_names[]; /* ends with a NULL */
 
 /* One "collective=algorithm:from-to". */
 struct coll_asked {
-	int row; /* of table.def: the first with these names */
+	int row; /* of table.def: the last with these names */
 	struct coll_range bytes;
 };
 

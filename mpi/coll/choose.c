@@ -86,6 +86,12 @@ static bool shared_rows(const struct call *c)
 	       coll_shared_use(c->k);
 }
 
+/* All ranks can read each other's memory: one copy each, by who receives. */
+static bool one_node(const struct call *c)
+{
+	return coll_on_one_node(c->k->c);
+}
+
 /* Ranks are on several nodes, and some share one. */
 static bool several_nodes(const struct call *c)
 {

@@ -90,3 +90,15 @@ const struct coll_levels *coll_levels(struct mpii_comm *c)
 	}
 	return s->levels;
 }
+
+bool coll_on_one_node(const struct mpii_comm *c)
+{
+	const int *node = mpii_nodes();
+
+	if (!node || c->inter)
+		return false;
+	for (int i = 1; i < c->size; i++)
+		if (node[c->world[i]] != node[c->world[0]])
+			return false;
+	return true;
+}

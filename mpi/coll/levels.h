@@ -23,6 +23,8 @@ struct coll_levels {
 /* NULL: one node, or none with two ranks, or out of memory. The answer is the
  * same at all ranks, but for memory. */
 const struct coll_levels *coll_levels(struct mpii_comm *c);
+/* Are all ranks on the same one? */
+bool coll_on_one_node(const struct mpii_comm *c);
 
 /* A phase of k in one of the two. */
 static inline struct coll coll_level(const struct coll *k, struct mpii_comm *c)

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "coll/algorithms.h"
+#include "coll/levels.h"
 #include "coll/state.h"
 #include "request.h"
 
@@ -133,18 +134,6 @@ static int set_up(const struct coll *k, struct coll_shared *s)
 	return err;
 }
 
-static bool on_one_node(const struct mpii_comm *c)
-{
-	const int *node = mpii_nodes();
-
-	if (!node || c->inter || c->size < 2 || c->size > COLL_SHARED_RANKS)
-		return false;
-	for (int i = 1; i < c->size; i++)
-		if (node[c->world[i]] != node[c->world[0]])
-			return false;
-	return true;
-}
-
 static struct coll_shared *create(struct mpii_comm *c)
 {
 	struct coll_state *state = coll_state(c);
@@ -154,7 +143,10 @@ static struct coll_shared *create(struct mpii_comm *c)
 		return NULL;
 	s->n = c->size;
 	s->bytes = ring_bytes(&kinds[0], s->n) + ring_bytes(&kinds[1], s->n);
-	s->state = on_one_node(c) ? UNKNOWN : UNUSABLE;
+	s->state = c->size > 1 && c->size <= COLL_SHARED_RANKS &&
+				   coll_on_one_node(c) ?
+			   UNKNOWN :
+			   UNUSABLE;
 	s->others = malloc(c->size * sizeof(int));
 	if (!s->others) {
 		free(s);

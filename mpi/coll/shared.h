@@ -79,6 +79,39 @@ static inline char *coll_slot_result(const struct coll_slot *o)
 	return coll_slot_row(o, o->n);
 }
 
+/*
+ * Rows of which only the writer knows how long they are: the block if it is
+ * short, or that it comes as a message.
+ */
+#define COLL_SHORT (8 << 10)
+#define COLL_AS_MESSAGE UINT64_MAX
+
+/* False: too long; the row says so. */
+static inline bool coll_slot_put_short(const struct coll_slot *o, int row,
+				       const void *buf, MPI_Count count,
+				       const struct mpii_type *t)
+{
+	MPI_Count bytes = count * t->size;
+	uint64_t *length = (uint64_t *)coll_slot_row(o, row);
+
+	*length = bytes <= COLL_SHORT ? (uint64_t)bytes : COLL_AS_MESSAGE;
+	if (bytes > COLL_SHORT)
+		return false;
+	mpii_pack(t, buf, count, 0, length + 1, (size_t)bytes);
+	return true;
+}
+static inline size_t coll_slot_length(const struct coll_slot *o, int row)
+{
+	return *(const uint64_t *)coll_slot_row(o, row);
+}
+/* NULL: a message. */
+static inline const char *coll_slot_short(const struct coll_slot *o, int row)
+{
+	return coll_slot_length(o, row) == COLL_AS_MESSAGE ?
+		       NULL :
+		       coll_slot_row(o, row) + sizeof(uint64_t);
+}
+
 /* Arrive and wait, or release if we are the last: for those that read rows. */
 static inline int coll_slot_meet(const struct coll *k,
 				 const struct coll_slot *o)

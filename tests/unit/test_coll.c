@@ -585,7 +585,7 @@ static void scan_body(struct rank *r)
 	static int (*const algs[])(const struct coll *, const void *, void *,
 				   MPI_Count, struct mpii_type *,
 				   struct mpii_op *, bool) = {
-		mpii_scan_linear, mpii_scan_doubling,
+		mpii_scan_linear, mpii_scan_doubling, mpii_scan_pipeline,
 	};
 	int me = r->comm.rank, in[4], out[4], want[4];
 	MPI_Datatype h;
@@ -593,7 +593,7 @@ static void scan_body(struct rank *r)
 
 	MPI_Type_contiguous(4, MPI_INT, &h);
 	MPI_Op_create(matrix_fn, 0, &op);
-	for (int a = 0; a < 4; a++) {
+	for (int a = 0; a < 6; a++) {
 		bool ex = a % 2;
 		struct coll k = coll_begin(&r->comm);
 		struct reduction red = { .op = op, .user = 1,

@@ -9,6 +9,8 @@
 #define ADAPT(name, algorithm)                                            \
 	COLL_ADAPT(name##_##algorithm, mpii_alltoall_##algorithm, &a->s, \
 		   &a->r)
+COLL_ADAPT(alltoallv_shared, mpii_alltoallv_shared, &a->s, &a->r)
+COLL_ADAPT(alltoallw_shared, mpii_alltoallv_shared, &a->s, &a->r)
 ADAPT(alltoallv, direct)
 ADAPT(alltoallv, pairwise)
 ADAPT(alltoallw, direct)

@@ -9,6 +9,8 @@ ADAPT(gather, shared)
 ADAPT(gather, linear)
 ADAPT(gather, binomial)
 ADAPT(gatherv, linear)
+COLL_ADAPT(gatherv_shared, mpii_gatherv_shared, a->s.buf, a->s.count, a->s.t,
+	   &a->r, a->root)
 
 static bool is_root(const struct mpii_comm *c, int root)
 {

@@ -9,6 +9,8 @@ ADAPT(scatter, shared)
 ADAPT(scatter, linear)
 ADAPT(scatter, binomial)
 ADAPT(scatterv, linear)
+COLL_ADAPT(scatterv_shared, mpii_scatterv_shared, &a->s, a->r.buf, a->r.count,
+	   a->r.t, a->root)
 
 static bool is_root(const struct mpii_comm *c, int root)
 {
