@@ -18,6 +18,7 @@ struct mpii_set {
 	/* Not NULL: the other side of this intercommunicator takes part, which
 	 * member 0 asks; c is its local intracommunicator. */
 	struct mpii_comm *inter;
+	struct coll_task *task; /* of MPI_Comm_idup, else NULL */
 };
 
 /* All of @c (of its local side). Numbers the call, so every member must make
@@ -28,9 +29,10 @@ int mpii_set_and(const struct mpii_set *s, uint64_t *buf, int n);
 /* Member 0's buf to all. */
 int mpii_set_bcast(const struct mpii_set *s, void *buf, int bytes);
 
-/* Two leaders learn each other's bytes. *in is malloc'ed. */
-int mpii_swap(struct mpii_comm *c, int rank, uint32_t context, int tag,
-	      const void *out, int out_len, void **in, int *in_len);
+/* Two leaders learn each other's bytes, by messages of k. *in is malloc'ed. */
+struct coll;
+int mpii_swap(const struct coll *k, int rank, const void *out, int out_len,
+	      void **in, int *in_len);
 
 /* comm_info.c. False: out of memory. */
 bool mpii_comm_take_hints(struct mpii_comm *c, const struct mpii_info *from);

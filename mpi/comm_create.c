@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "coll/coll.h"
 #include "comm.h"
 
 /* Same members, new context, nothing else yet. */
@@ -92,58 +93,41 @@ int PMPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm)
 MPII_ALIAS(Comm_dup_with_info);
 
 /*
- * The nonblocking form: a thread does the agreement. It is rare enough that a
- * thread costs less than agreement written as a state machine would. The
- * communicator object exists from the start, and gets its context at the end.
+ * The nonblocking form agrees on the context in a fiber, as nonblocking
+ * collectives do. The communicator object exists from the start, and gets its
+ * context at the end.
  */
 struct idup {
 	struct mpii_comm *c, *n;
 	struct mpii_set set;
-	atomic_int done;
-	int err;
-	char text[MPI_MAX_ERROR_STRING];
 };
 
-static void *idup_thread(void *arg)
+/* Move what was agreed into the promised object. */
+static void fulfil(struct mpii_comm *n, struct mpii_comm *made)
 {
-	struct idup *d = arg;
-	struct mpii_comm *made;
-
-	d->err = same_members(d->c, &d->set, &made);
-	if (!d->err) {
-		/* Move what was agreed into the promised object. */
-		d->n->context = made->context;
-		d->n->send_context = made->send_context;
-		d->n->owns_context = true;
-		if (d->n->local) {
-			d->n->local->context = made->context;
-			d->n->local->send_context = made->context;
-		}
-		made->owns_context = false;
-		mpii_comm_put(made);
+	n->context = made->context;
+	n->send_context = made->send_context;
+	n->owns_context = true;
+	if (n->local) {
+		n->local->context = made->context;
+		n->local->send_context = made->context;
 	}
-	atomic_store(&d->done, 1);
-	mpii_wake();
-	return NULL;
+	made->owns_context = false;
+	mpii_comm_put(made);
 }
 
-static int idup_poll(struct mpii_req *r)
+static int idup_run(const struct coll *k, const struct coll_args *a)
 {
-	struct idup *d = r->state;
+	struct idup *d = a->own;
+	struct mpii_comm *made;
+	int err;
 
-	if (!atomic_load(&d->done))
-		return 0;
-	mpii_status_set(&r->status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0);
-	r->status.MPI_ERROR = d->err;
-	return 1;
-}
-
-static void idup_release(struct mpii_req *r)
-{
-	struct idup *d = r->state;
-
-	mpii_comm_put(d->c);
+	d->set.task = k->task;
+	err = same_members(d->c, &d->set, &made);
+	if (!err)
+		fulfil(d->n, made);
 	free(d);
+	return err;
 }
 
 /* The object that the request will bring to life. */
@@ -163,32 +147,13 @@ static struct mpii_comm *promise(struct mpii_comm *c)
 	return n;
 }
 
-static int idup_start(struct idup *d, struct mpii_req *r)
-{
-	pthread_attr_t attr;
-	pthread_t thread;
-	int err;
-
-	mpii_context_threads();
-	r->state = d;
-	r->poll = idup_poll;
-	r->release = idup_release;
-	r->active = true;
-	pthread_attr_init(&attr);
-	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-	err = pthread_create(&thread, &attr, idup_thread, d);
-	pthread_attr_destroy(&attr);
-	if (err)
-		return mpii_fail(MPI_ERR_NO_MEM, "cannot start a thread: %s",
-				 strerror(err));
-	return MPI_SUCCESS;
-}
-
 static int idup(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm,
 		MPI_Request *request, const char *func)
 {
-	struct mpii_comm *c = mpii_comm_get(comm);
-	struct mpii_req *r;
+	const struct coll_how how = { .func = func, .when = COLL_LATER,
+				      .request = request };
+	struct mpii_comm *c = mpii_comm_get(comm), *n;
+	struct coll_args a = { .own = NULL };
 	struct idup *d;
 	int err;
 
@@ -199,23 +164,27 @@ static int idup(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm,
 		return err;
 	if (!request)
 		return mpii_bad_null(c, func, "request");
-	d = calloc(1, sizeof(*d));
-	r = mpii_req_create(MPII_REQ_COLL);
-	if (!d || !r)
+	a.own = d = calloc(1, sizeof(*d));
+	n = d ? promise(c) : NULL;
+	if (!n) {
+		free(d);
 		return mpii_no_mem(c, func);
+	}
 	d->c = c;
-	d->n = promise(c);
-	if (!d->n)
-		return mpii_no_mem(c, func);
+	d->n = n;
 	d->set = mpii_set_all(c);
-	err = dress(d->n, c, info);
-	if (!err)
-		err = idup_start(d, r);
+	mpii_context_threads();
+	err = dress(n, c, info);
 	if (err)
-		return mpii_raise(c, err, func);
-	mpii_comm_hold(c);
-	*newcomm = d->n->handle;
-	*request = (MPI_Request)r;
+		err = mpii_raise(c, err, func);
+	else
+		err = coll_call_later(&how, c, idup_run, &a);
+	if (err) {
+		free(d);
+		mpii_comm_put(n);
+		return err;
+	}
+	*newcomm = n->handle;
 	return MPI_SUCCESS;
 }
 

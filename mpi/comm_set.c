@@ -6,6 +6,7 @@
  */
 #include <stdlib.h>
 
+#include "coll/coll.h"
 #include "comm.h"
 
 struct mpii_set mpii_set_all(struct mpii_comm *c)
@@ -27,19 +28,26 @@ static int rank_of(const struct mpii_set *s, int member)
 	return s->ranks ? s->ranks[member] : member;
 }
 
+/* Its messages, in c, which is the set's own or an intercommunicator. */
+static struct coll messages(const struct mpii_set *s, struct mpii_comm *c)
+{
+	return (struct coll){ .c = c, .context = c->context + s->context,
+			      .tag = s->tag, .task = s->task };
+}
+
 static int send_to(const struct mpii_set *s, int member, const void *buf,
 		   int bytes)
 {
-	return mpii_send(buf, bytes, mpii_type_get(MPI_BYTE),
-			 rank_of(s, member), s->tag, s->c,
-			 s->c->context + s->context);
+	struct coll k = messages(s, s->c);
+
+	return coll_send(&k, buf, bytes, coll_bytes(), rank_of(s, member));
 }
 
 static int recv_from(const struct mpii_set *s, int member, void *buf, int bytes)
 {
-	return mpii_recv(buf, bytes, mpii_type_get(MPI_BYTE),
-			 rank_of(s, member), s->tag, s->c,
-			 s->c->context + s->context, MPI_STATUS_IGNORE);
+	struct coll k = messages(s, s->c);
+
+	return coll_recv(&k, buf, bytes, coll_bytes(), rank_of(s, member));
 }
 
 int mpii_set_bcast(const struct mpii_set *s, void *buf, int bytes)
@@ -56,22 +64,22 @@ int mpii_set_bcast(const struct mpii_set *s, void *buf, int bytes)
 	return err;
 }
 
-int mpii_swap(struct mpii_comm *c, int rank, uint32_t context, int tag,
-	      const void *out, int out_len, void **in, int *in_len)
+int mpii_swap(const struct coll *k, int rank, const void *out, int out_len,
+	      void **in, int *in_len)
 {
-	struct mpii_type *byte = mpii_type_get(MPI_BYTE);
+	struct mpii_type *byte = coll_bytes();
 	int err;
 
 	*in = NULL;
-	err = mpii_sendrecv(&out_len, sizeof(out_len), byte, rank, in_len,
-			    sizeof(*in_len), byte, rank, tag, c, context);
+	err = coll_sendrecv(k, &out_len, sizeof(out_len), byte, rank, in_len,
+			    sizeof(*in_len), byte, rank);
 	if (err)
 		return err;
 	*in = malloc(*in_len + 1);
 	if (!*in)
 		return mpii_fail(MPI_ERR_NO_MEM, "out of memory");
-	err = mpii_sendrecv(out, out_len, byte, rank, *in, *in_len, byte, rank,
-			    tag, c, context);
+	err = coll_sendrecv(k, out, out_len, byte, rank, *in, *in_len, byte,
+			    rank);
 	if (err) {
 		free(*in);
 		*in = NULL;
@@ -84,12 +92,12 @@ int mpii_swap(struct mpii_comm *c, int rank, uint32_t context, int tag,
 /* Member 0 asks the other side's for its words. */
 static int and_remote(const struct mpii_set *s, uint64_t *buf, int n)
 {
-	struct mpii_type *byte = mpii_type_get(MPI_BYTE);
+	struct coll k = messages(s, s->inter);
+	struct mpii_type *byte = coll_bytes();
 	uint64_t in[AND_MAX];
 	int bytes = n * (int)sizeof(*buf), err;
 
-	err = mpii_sendrecv(buf, bytes, byte, 0, in, bytes, byte, 0, s->tag,
-			    s->inter, s->inter->context + s->context);
+	err = coll_sendrecv(&k, buf, bytes, byte, 0, in, bytes, byte, 0);
 	for (int i = 0; !err && i < n; i++)
 		buf[i] &= in[i];
 	return err;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "coll/coll.h"
 #include "comm.h"
 
 struct mpii_comm *mpii_intercomm_create(struct mpii_group *group,
@@ -53,11 +54,12 @@ int mpii_intercomm_exchange(struct mpii_comm *c, const struct mpii_set *s,
 			    const void *out, int out_len, void **in,
 			    int *in_len)
 {
+	struct coll k = { .c = c, .context = c->context + s->context,
+			  .tag = s->tag, .task = s->task };
 	int err = MPI_SUCCESS;
 
 	if (s->me == 0)
-		err = mpii_swap(c, 0, c->context + s->context, s->tag, out,
-				out_len, in, in_len);
+		err = mpii_swap(&k, 0, out, out_len, in, in_len);
 	return err ? err : spread(s, in, in_len);
 }
 
@@ -144,12 +146,14 @@ static int build(const struct mpii_set *s, const struct bridge *b,
 	if (err)
 		return err;
 	if (s->me == 0) {
+		struct coll k = { .c = b->peer,
+				  .context = b->peer->context + MPII_CTX_GROUP,
+				  .tag = b->tag };
+
 		card = make_card(c, context, &len);
 		if (!card)
 			return mpii_fail(MPI_ERR_NO_MEM, "out of memory");
-		err = mpii_swap(b->peer, b->remote_leader,
-				b->peer->context + MPII_CTX_GROUP, b->tag,
-				card, len, &in, &in_len);
+		err = mpii_swap(&k, b->remote_leader, card, len, &in, &in_len);
 		free(card);
 		if (err)
 			return err;

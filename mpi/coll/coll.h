@@ -253,6 +253,7 @@ struct coll_args {
 	struct coll_side s, r; /* what is sent and what is received */
 	struct mpii_op *op;
 	int root;
+	void *own; /* for what is no collective of data: its function frees it */
 };
 typedef int coll_fn(const struct coll *k, const struct coll_args *a);
 

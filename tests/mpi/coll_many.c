@@ -227,6 +227,31 @@ static void persistent(void)
 		CHECK(!MPI_Request_free(&reqs[i]));
 }
 
+/* Duplicates that come into being at the same time. */
+static void duplicates(void)
+{
+	MPI_Comm c[8];
+	MPI_Request q[8];
+	int flag, sum;
+
+	for (int i = 0; i < 8; i++) {
+		CHECK(!MPI_Comm_idup(MPI_COMM_WORLD, &c[i], &q[i]));
+		if (i == 4)
+			disturb();
+	}
+	for (int i = 7; i >= 0; i--)
+		CHECK(!MPI_Wait(&q[i], MPI_STATUS_IGNORE));
+	for (int i = 0; i < 8; i++) {
+		CHECK(!MPI_Comm_compare(c[i], MPI_COMM_WORLD, &flag));
+		CHECK(flag == MPI_CONGRUENT);
+		CHECK(!MPI_Iallreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, c[i],
+				      &q[i]));
+		CHECK(!MPI_Wait(&q[i], MPI_STATUS_IGNORE));
+		CHECK(sum == size * (size - 1) / 2);
+		CHECK(!MPI_Comm_free(&c[i]));
+	}
+}
+
 int main(int argc, char **argv)
 {
 	start(&argc, &argv);
@@ -235,6 +260,7 @@ int main(int argc, char **argv)
 	for (int i = 0; i < 4; i++) {
 		nonblocking();
 		persistent();
+		duplicates();
 	}
 	return finish();
 }
