@@ -352,11 +352,19 @@ struct rank {
 	struct env env;
 };
 
+static void free_coll(struct mpii_comm *c)
+{
+	if (c->coll)
+		c->coll_free(c->coll);
+}
+
 static void *rank_main(void *p)
 {
 	struct rank *r = p;
 
 	r->body(r);
+	free_coll(&r->comm);
+	free_coll(&r->local);
 	return NULL;
 }
 
@@ -649,7 +657,7 @@ static void arguments_body(struct rank *r)
 			 MPI_ERR_OP);
 	CHECK(e, MPI_Allreduce(a, b, 1, MPI_DOUBLE, MPI_BAND, comm) ==
 			 MPI_ERR_OP);
-	CHECK(e, MPI_Allreduce(a, b, 1, MPI_CHAR, MPI_SUM, comm) ==
+	CHECK(e, MPI_Allreduce(a, b, 1, MPI_WCHAR, MPI_SUM, comm) ==
 			 MPI_ERR_OP);
 	CHECK(e, MPI_Allreduce(a, b, 1, MPI_INT, MPI_REPLACE, comm) ==
 			 MPI_ERR_OP);
