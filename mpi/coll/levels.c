@@ -82,12 +82,18 @@ const struct coll_levels *coll_levels(struct mpii_comm *c)
 
 	if (!s)
 		return NULL;
+	if (mpii_likely(atomic_load_explicit(&s->levels_known,
+					     memory_order_acquire)))
+		return s->levels;
+	pthread_mutex_lock(&coll_state_lock);
 	if (!s->levels_known) {
-		s->levels_known = true;
 		if (!c->inter && c->size > 2 && mpii_nodes())
 			s->levels = create(c);
 		s->levels_free = destroy;
+		atomic_store_explicit(&s->levels_known, true,
+				      memory_order_release);
 	}
+	pthread_mutex_unlock(&coll_state_lock);
 	return s->levels;
 }
 

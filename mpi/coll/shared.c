@@ -162,18 +162,21 @@ static struct coll_shared *create(struct mpii_comm *c)
 
 static inline struct coll_shared *shared_of(const struct mpii_comm *c)
 {
-	const struct coll_state *state = c->coll;
+	const struct coll_state *state = coll_state_get(c);
 
 	return state ? state->shared : NULL;
 }
 
 bool coll_shared_use(const struct coll *k)
 {
-	struct coll_shared *s = shared_of(k->c);
+	struct coll_shared *s;
 
+	if (k->task) /* it may be continued by another thread */
+		return false;
+	s = shared_of(k->c);
 	if (mpii_likely(s && s->state == USED))
-		return !k->task;
-	if (k->task || (s && s->state == UNUSABLE))
+		return true;
+	if (s && s->state == UNUSABLE)
 		return false;
 	if (!s && !(s = create(k->c)))
 		return false;

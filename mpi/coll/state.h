@@ -10,14 +10,21 @@ struct coll_levels;
 
 struct coll_state {
 	/* shared.c */
-	struct coll_shared *shared; /* NULL: not asked for yet */
+	struct coll_shared *shared; /* of blocking calls only; NULL at first */
 	void (*shared_free)(struct coll_shared *s);
 	/* levels.c */
-	bool levels_known;
-	struct coll_levels *levels; /* NULL: it has none */
+	atomic_bool levels_known;
+	struct coll_levels *levels; /* valid once known; NULL: it has none */
 	void (*levels_free)(struct coll_levels *l);
 };
 
+extern pthread_mutex_t coll_state_lock; /* for what is made on first use */
+
+/* NULL: not there yet. */
+static inline struct coll_state *coll_state_get(const struct mpii_comm *c)
+{
+	return __atomic_load_n(&c->coll, __ATOMIC_ACQUIRE);
+}
 /* Made on first use. NULL: out of memory. */
 struct coll_state *coll_state(struct mpii_comm *c);
 

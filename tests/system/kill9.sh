@@ -47,6 +47,19 @@ for channel in $channels; do
 	done
 	[ $took -lt 1000 ] || fail "$channel: the ranks needed $took ms"
 
+	# The same in collectives. By messages a rank may learn it from another
+	# that has given up.
+	for call in barrier ibarrier; do
+		job "$channel.$call" "$MPIEXEC" -disable-auto-cleanup -n 4 \
+			"$prog" victim 2 $call
+		strike
+		for r in 0 1 3; do
+			expect "$TMP/$channel.$call" \
+				"^rank $r: class [0-9]+: .*rank [0-9] on $host"
+		done
+		[ $took -lt 1000 ] || fail "$channel: $call needed $took ms"
+	done
+
 	job "$channel.end" "$MPIEXEC" -n 4 "$prog" victim 2
 	strike
 	[ $code = 137 ] || fail "$channel: exit code $code instead of 137"

@@ -2,9 +2,11 @@
 /*
  * What the ranks of the system tests do:
  *
- *	mpi_prog victim RANK     all wait for a message of RANK, which says its
+ *	mpi_prog victim RANK [CALL]
+ *	                         all wait for a message of RANK, which says its
  *	                         pid and waits to be killed; they print their
- *	                         error and exit with 0 if it was the right one
+ *	                         error and exit with 0 if it was the right one.
+ *	                         CALL is barrier or ibarrier, instead
  *	mpi_prog exchange MS     all to all, for so long
  *	mpi_prog flood N BYTES   0 sends N messages to 1, which sleeps first and
  *	                         then prints the growth of its memory
@@ -23,7 +25,22 @@ static void die(const char *what)
 	MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-static int victim(int who)
+/* A call that needs rank who. */
+static int wait_for(int who, const char *call)
+{
+	MPI_Request q;
+	int x, rc;
+
+	if (call && !strcmp(call, "barrier"))
+		return MPI_Barrier(MPI_COMM_WORLD);
+	if (!call)
+		return MPI_Recv(&x, 1, MPI_INT, who, 2, MPI_COMM_WORLD,
+				MPI_STATUS_IGNORE);
+	rc = MPI_Ibarrier(MPI_COMM_WORLD, &q);
+	return rc ? rc : MPI_Wait(&q, MPI_STATUS_IGNORE);
+}
+
+static int victim(int who, const char *call)
 {
 	char text[MPI_MAX_ERROR_STRING];
 	int rc, len, class, x = 0;
@@ -38,17 +55,17 @@ static int victim(int who)
 		MPI_Recv(&x, 1, MPI_INT, who, 1, MPI_COMM_WORLD,
 			 MPI_STATUS_IGNORE);
 	}
-	MPI_Barrier(MPI_COMM_WORLD);
+	for (int i = 0; i < 10; i++) /* the quick way is chosen by then */
+		MPI_Barrier(MPI_COMM_WORLD);
 	if (rank == who) {
 		printf("victim %d\n", (int)getpid());
 		fflush(stdout);
 		sleep(60);
 		return 1;
 	}
-	rc = MPI_Recv(&x, 1, MPI_INT, who, 2, MPI_COMM_WORLD,
-		      MPI_STATUS_IGNORE);
+	rc = wait_for(who, call);
 	if (rc == MPI_SUCCESS)
-		die("the receive from a dead rank succeeded");
+		die("a call that needs a dead rank succeeded");
 	MPI_Error_class(rc, &class);
 	MPI_Error_string(rc, text, &len);
 	printf("rank %d: class %d: %s\n", rank, class, text);
@@ -137,7 +154,7 @@ int main(int argc, char **argv)
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &size);
 	if (!strcmp(what, "victim"))
-		rc = victim(number(argv, argc, 2));
+		rc = victim(number(argv, argc, 2), argc > 3 ? argv[3] : NULL);
 	else if (!strcmp(what, "exchange"))
 		rc = exchange(number(argv, argc, 2));
 	else if (!strcmp(what, "flood"))
