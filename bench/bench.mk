@@ -53,6 +53,10 @@ $(eval $(foreach name,$(NAS_NAMES),$(call nas_rule,$(BUILD)/tests/mpi/nas_,$(nam
   $(MPICC) $(nas_flags) $(SANITIZE),$(MPICC) $(LIBMPI) $(MPI_H) $(BUILD)/flags)))
 test-build: $(NAS_NAMES:%=$(BUILD)/tests/mpi/nas_%)
 
+# A test runs the comparison itself, with us alone.
+test-build: $(BUILD)/bench/o2g/perf $(BUILD)/bench/o2g/nas/is \
+            $(BUILD)/bench/match_peers $(BUILD)/bench/corelink
+
 $(eval $(call bench_rules,o2g,$(MPICC),$(MPICC) $(LIBMPI) $(MPI_H),$(PERF_OURS)))
 ifneq ($(shell command -v mpicc.mpich),)
 $(eval $(call bench_rules,mpich,mpicc.mpich,,$(PERF_SRC)))
