@@ -81,6 +81,8 @@ static MPI_Count pair_elements(const struct mpii_type *t, MPI_Count bytes)
 {
 	MPI_Count index = t->kind == MPII_K_2DOUBLE ? sizeof(double) : 4;
 
+	if (t->kind == MPII_K_PAIR)
+		index = t->made->types[1]->size;
 	return bytes == t->size - index ? 1 : MPI_UNDEFINED;
 }
 

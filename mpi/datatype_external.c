@@ -86,6 +86,9 @@ static struct basic basic_of(const struct mpii_type *t)
 		return pair(long_double, integer(4));
 	case MPII_K_LONG_INT:
 		return pair(sized(MPI_LONG, sizeof(long)), integer(4));
+	case MPII_K_PAIR:
+		return pair(basic_of(t->made->types[0]).value[0],
+			    basic_of(t->made->types[1]).value[0]);
 	case MPII_K_2INT:
 	case MPII_K_SHORT_INT:
 		return pair(integer(t->size - 4), integer(4));

@@ -6,7 +6,7 @@
  */
 #include <stdlib.h>
 
-#include "datatype.h"
+#include "op.h"
 
 /* --- by size --- */
 
@@ -120,27 +120,42 @@ static struct mpii_type *unnamed(const struct mpii_type *base, int combiner,
 	return t;
 }
 
+/* With the lock. */
+static struct mpii_type *find(int combiner, int p, int r)
+{
+	for (struct given *g = all; g; g = g->next)
+		if (g->combiner == combiner && g->p == p && g->r == r)
+			return g->t;
+	return NULL;
+}
+
+/* With the lock: @t is for these arguments from now on. False: no memory. */
+static bool remember(int combiner, int p, int r, struct mpii_type *t)
+{
+	struct given *g = malloc(sizeof(*g));
+
+	if (!g)
+		return false;
+	*g = (struct given){ combiner, p, r, t, all };
+	all = g;
+	return true;
+}
+
 /* With the lock. NULL: out of memory. */
 static struct mpii_type *find_or_make(MPI_Datatype base, int combiner, int p,
 				      int r)
 {
-	struct given *g;
+	struct mpii_type *t = find(combiner, p, r);
 
-	for (g = all; g; g = g->next)
-		if (g->combiner == combiner && g->p == p && g->r == r)
-			return g->t;
-	g = malloc(sizeof(*g));
-	if (!g)
-		return NULL;
-	*g = (struct given){ combiner, p, r,
-			     unnamed(mpii_type_get(base), combiner, p, r),
-			     all };
-	if (!g->t) {
-		free(g);
+	if (t)
+		return t;
+	t = unnamed(mpii_type_get(base), combiner, p, r);
+	if (t && !remember(combiner, p, r, t)) {
+		mpii_made_destroy(t->made);
+		free(t);
 		return NULL;
 	}
-	all = g;
-	return g->t;
+	return t;
 }
 
 static int create_f90(const char *func, const struct kind *k, int combiner,
@@ -214,21 +229,94 @@ static const MPI_Datatype pairs[][3] = {
 	{ MPI_INTEGER, MPI_INTEGER, MPI_2INTEGER },
 };
 
+static bool is_number(const struct mpii_type *t)
+{
+	return t->predefined &&
+	       (t->class == MPII_C_INTEGER || t->class == MPII_C_MULTI ||
+		t->class == MPII_C_FORTRAN_INTEGER || t->class == MPII_C_FLOAT);
+}
+
+/* As the members of a struct: a value, and an index where it is aligned. */
+static int build_pair(struct mpii_type *value, struct mpii_type *index,
+		      struct mpii_type **made)
+{
+	MPI_Aint at = (value->size + index->align - 1) / index->align *
+		      index->align;
+	struct mpii_made *m;
+	struct mpii_build b;
+	int err = mpii_build_begin(&b);
+
+	if (err)
+		return err;
+	err = mpii_build_add(&b, 0, 1, 0, 1, value);
+	if (!err)
+		err = mpii_build_add(&b, at, 1, 0, 1, index);
+	m = mpii_made_create(MPI_COMBINER_VALUE_INDEX, false, 0, 0, 0, 2);
+	if (err || !m) {
+		mpii_type_put(b.t);
+		mpii_made_destroy(m);
+		return err ? err : mpii_fail(MPI_ERR_NO_MEM, "out of memory");
+	}
+	mpii_made_type(m, value);
+	mpii_made_type(m, index);
+	mpii_build_end(&b);
+	b.t->made = m;
+	*made = b.t;
+	return MPI_SUCCESS;
+}
+
+/* A pair that has no name; *pair stays as it is if there is no such. */
+static int unnamed_pair(struct mpii_type *value, struct mpii_type *index,
+			MPI_Datatype *pair)
+{
+	int v = mpii_handle_to_int(value->handle);
+	int i = mpii_handle_to_int(index->handle), err = MPI_SUCCESS;
+	struct mpii_type *t;
+
+	if (!is_number(value) || !is_number(index) ||
+	    !mpii_op_pair(false, value, index))
+		return MPI_SUCCESS;
+	pthread_mutex_lock(&lock);
+	t = find(MPI_COMBINER_VALUE_INDEX, v, i);
+	if (!t) {
+		err = build_pair(value, index, &t);
+		if (!err && !remember(MPI_COMBINER_VALUE_INDEX, v, i, t)) {
+			mpii_type_put(t);
+			err = mpii_fail(MPI_ERR_NO_MEM, "out of memory");
+		}
+		if (!err) {
+			t->predefined = t->committed = true;
+			t->kind = MPII_K_PAIR;
+			t->class = MPII_C_PAIR;
+			t->basic = t->handle;
+		}
+	}
+	pthread_mutex_unlock(&lock);
+	if (!err)
+		*pair = t->handle;
+	return err;
+}
+
 int PMPI_Type_get_value_index(MPI_Datatype value_type, MPI_Datatype index_type,
 			      MPI_Datatype *pair_type)
 {
 	static const char func[] = "MPI_Type_get_value_index";
+	struct mpii_type *value = mpii_type_get(value_type);
+	struct mpii_type *index = mpii_type_get(index_type);
 
 	if (!pair_type)
 		return mpii_bad_null(NULL, func, "pair_type");
-	if (!mpii_type_get(value_type))
+	if (!value)
 		return mpii_bad_type(NULL, value_type, func, "value_type");
-	if (!mpii_type_get(index_type))
+	if (!index)
 		return mpii_bad_type(NULL, index_type, func, "index_type");
 	*pair_type = MPI_DATATYPE_NULL;
-	for (size_t i = 0; i < COUNT(pairs); i++)
-		if (pairs[i][0] == value_type && pairs[i][1] == index_type)
+	for (size_t i = 0; i < COUNT(pairs); i++) {
+		if (pairs[i][0] == value_type && pairs[i][1] == index_type) {
 			*pair_type = pairs[i][2];
-	return MPI_SUCCESS;
+			return MPI_SUCCESS;
+		}
+	}
+	return mpii_raise(NULL, unnamed_pair(value, index, pair_type), func);
 }
 MPII_ALIAS(Type_get_value_index);

@@ -115,6 +115,14 @@ static void apply_user(const struct mpii_op *op, const char *in, char *inout,
 	}
 }
 
+/* A pair without a name knows what it is made of. */
+static void apply_pair(const struct mpii_op *op, const void *in, void *inout,
+		       MPI_Count count, const struct mpii_type *t)
+{
+	mpii_op_pair(op->index == MPII_OP_MAXLOC, t->made->types[0],
+		     t->made->types[1])(in, inout, count);
+}
+
 void mpii_op_apply(const struct mpii_op *op, const void *in, void *inout,
 		   MPI_Count count, const struct mpii_type *t)
 {
@@ -128,6 +136,8 @@ void mpii_op_apply(const struct mpii_op *op, const void *in, void *inout,
 		 op_classes[op->index] == TRUTHS)
 		mpii_logical_apply(op->index, predefined(t)->size, in, inout,
 				   count);
+	else if (predefined(t)->kind == MPII_K_PAIR)
+		apply_pair(op, in, inout, count, predefined(t));
 	else
 		mpii_op_loops[op->index][predefined(t)->kind](in, inout, count);
 }

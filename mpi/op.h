@@ -18,4 +18,8 @@ typedef void mpii_op_loop(const void *in, void *inout, MPI_Count n);
 /* NULL: not defined on that kind. Not for REPLACE and NO_OP. */
 extern mpii_op_loop *const mpii_op_loops[MPII_OP_INDEX_COUNT][MPII_K_COUNT];
 
+/* For pairs without a name. NULL: not of these two, which are numbers. */
+mpii_op_loop *mpii_op_pair(bool max, const struct mpii_type *value,
+			   const struct mpii_type *index);
+
 #endif

@@ -99,6 +99,46 @@ static void f90(void)
 	EQUAL(sum, 2 * size);
 }
 
+/* A pair without a name: layout, contents, and where the largest value is. */
+static void unnamed_pair(void)
+{
+	struct {
+		signed char v;
+		int64_t i;
+	} in = { (signed char)(rank % 3), 100 + rank }, out;
+	int ni, na, nt, c, packed = 0, n;
+	MPI_Datatype type, again, parts[2];
+	char buf[64];
+	MPI_Aint lb, extent, addrs[1];
+	int ints[1];
+
+	OK(MPI_Type_get_value_index(MPI_SIGNED_CHAR, MPI_INT64_T, &type));
+	OK(MPI_Type_get_value_index(MPI_SIGNED_CHAR, MPI_INT64_T, &again));
+	CHECK(type != MPI_DATATYPE_NULL && type == again);
+	MPI_Type_size(type, &n);
+	EQUAL(n, 9);
+	MPI_Type_get_extent(type, &lb, &extent);
+	EQUAL(extent, sizeof(in));
+	OK(MPI_Type_get_envelope(type, &ni, &na, &nt, &c));
+	EQUAL(c, MPI_COMBINER_VALUE_INDEX);
+	EQUAL(nt, 2);
+	OK(MPI_Type_get_contents(type, ni, na, nt, ints, addrs, parts));
+	CHECK(parts[0] == MPI_SIGNED_CHAR && parts[1] == MPI_INT64_T);
+	OK(MPI_Pack(&in, 1, type, buf, sizeof(buf), &packed, WORLD));
+	EQUAL(packed, 9);
+	OK(MPI_Allreduce(&in, &out, 1, type, MPI_MAXLOC, WORLD));
+	EQUAL(out.v, size >= 3 ? 2 : size - 1);
+	EQUAL(out.i, 100 + out.v);
+	OK(MPI_Allreduce(&in, &out, 1, type, MPI_MINLOC, WORLD));
+	EQUAL(out.i, 100);
+	FAILS(MPI_Allreduce(&in, &out, 1, type, MPI_SUM, WORLD), MPI_ERR_OP);
+	FAILS(MPI_Type_free(&type), MPI_ERR_TYPE);
+	OK(MPI_Type_get_value_index(MPI_DOUBLE, MPI_COUNT, &type));
+	CHECK(type != MPI_DATATYPE_NULL);
+	OK(MPI_Type_get_value_index(MPI_DOUBLE, MPI_DOUBLE, &type));
+	CHECK(type == MPI_DATATYPE_NULL);
+}
+
 static void value_index(void)
 {
 	MPI_Datatype type;
@@ -107,7 +147,8 @@ static void value_index(void)
 	CHECK(type == MPI_DOUBLE_INT);
 	OK(MPI_Type_get_value_index(MPI_INTEGER, MPI_INTEGER, &type));
 	CHECK(type == MPI_2INTEGER);
-	OK(MPI_Type_get_value_index(MPI_CHAR, MPI_INT, &type));
+	unnamed_pair();
+	OK(MPI_Type_get_value_index(MPI_WCHAR, MPI_INT, &type));
 	CHECK(type == MPI_DATATYPE_NULL);
 	FAILS(MPI_Type_get_value_index(MPI_DATATYPE_NULL, MPI_INT, &type),
 	      MPI_ERR_TYPE);
