@@ -184,6 +184,13 @@ $(BUILD)/tests/mpi/wrong_args: $(BUILD)/tests/mpi/wrong_args.inc
 $(BUILD)/tests/mpi/wrong_args: TEST_OPT += -I$(BUILD)/tests/mpi \
                                -Wno-stringop-overread
 
+test-build: $(BUILD)/tests/system/soak
+$(BUILD)/tests/system/soak: tests/system/soak.c $(LIBO2G) include/o2g.h \
+                            $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(LDFLAGS) -Iinclude -o $@ $< -L$(BUILD)/lib -lo2g \
+	  -Wl,-rpath,'$$ORIGIN/../../lib'
+
 # Set-up comes first and may install what the rules above look for, so the work
 # is done by a second make. As many jobs as there are processors, unless told.
 jobs = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
