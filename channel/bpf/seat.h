@@ -30,7 +30,7 @@
 #define BPF_UNIT 64		/* the ring is given out in cache lines */
 #define BPF_RING (256 << 10)
 #define BPF_UNITS (BPF_RING / BPF_UNIT)
-#define BPF_PIECE (16 << 10)	/* larger ones are passed: one copy less */
+#define BPF_PIECE (32 << 10)	/* larger ones are passed: one copy less */
 #define BPF_DESCS 4096
 #define BPF_CONNS 1024		/* connections of a process */
 #define BPF_CLAIM BPF_CONNS	/* the place in the sockmap that says "taken" */
