@@ -38,12 +38,10 @@ int user_after(struct o2g_ep *o, struct o2g_req *const *reqs, size_t n,
 	ep->calls++;
 	w->ep = o;
 	for (size_t i = 0; i < n; i++) {
-		struct user_req *r = reqs[i] ? user_req_of(reqs[i]) : NULL;
-
-		if (!r || user_is_done(reqs[i]))
+		if (!reqs[i] || user_is_done(reqs[i]))
 			continue;
-		r->fn = one_done;
-		r->arg = w;
+		/* not before we let go of the lock */
+		ep->eng.ops->on_done(reqs[i], one_done, w);
 		pending++;
 	}
 	w->pending = pending;

@@ -14,6 +14,9 @@
 #include "request.h"
 
 #define FIRST_CALLS 3 /* on a communicator, before it is worth it */
+#define SEGMENTS_MAX 64 /* communicators that have one, at a time */
+
+static atomic_int segments;
 
 /* The two rings; a row has a line for its word. */
 static const struct ring_kind {
@@ -50,8 +53,10 @@ static size_t ring_bytes(const struct ring_kind *kind, int n)
 
 static void destroy(struct coll_shared *s)
 {
-	if (s->memory)
+	if (s->memory) {
 		munmap(s->memory, s->bytes);
+		atomic_fetch_sub(&segments, 1);
+	}
 	free(s->others);
 	free(s);
 }
@@ -69,8 +74,11 @@ static bool map(struct coll_shared *s, int fd)
 		return false;
 	p = mmap(NULL, s->bytes, PROT_READ | PROT_WRITE,
 		 MAP_SHARED | MAP_NORESERVE, fd, 0);
-	s->memory = p == MAP_FAILED ? NULL : p;
-	return s->memory;
+	if (p == MAP_FAILED)
+		return false;
+	s->memory = p;
+	atomic_fetch_add(&segments, 1);
+	return true;
 }
 
 static struct where make_memory(struct coll_shared *s)
@@ -123,7 +131,8 @@ static int set_up(const struct coll *k, struct coll_shared *s)
 	err = mpii_bcast_binomial(k, &w, sizeof(w), bytes, 0);
 	if (!err && k->c->rank)
 		open_memory(s, &w);
-	mine = s->memory && reach_all(s);
+	mine = s->memory && reach_all(s) &&
+	       atomic_load(&segments) <= SEGMENTS_MAX;
 	if (!err)
 		err = mpii_allreduce_doubling(k, &mine, &all, 1, t,
 					      mpii_op_get(MPI_MIN));
@@ -131,6 +140,11 @@ static int set_up(const struct coll *k, struct coll_shared *s)
 		close(w.fd);
 	s->losses = o2g_losses(mpii.ep);
 	s->state = !err && all ? USED : UNUSABLE;
+	if (s->state == UNUSABLE && s->memory) {
+		munmap(s->memory, s->bytes);
+		s->memory = NULL;
+		atomic_fetch_sub(&segments, 1);
+	}
 	return err;
 }
 

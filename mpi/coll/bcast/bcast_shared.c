@@ -17,10 +17,11 @@ int mpii_bcast_shared(const struct coll *k, void *buf, MPI_Count count,
 
 	if (k->c->rank == root) {
 		err = coll_slot_enter(k, &o);
-		if (!err)
+		if (!err) {
 			mpii_pack(t, buf, count, 0, coll_slot_result(&o),
 				  bytes);
-		coll_slot_release(&o);
+			coll_slot_release(&o);
+		}
 	} else {
 		err = coll_slot_wait(k, &o);
 		if (!err)

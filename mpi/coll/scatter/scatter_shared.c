@@ -32,9 +32,10 @@ int mpii_scatter_shared(const struct coll *k, const struct coll_side *s,
 
 	if (rank == root) {
 		err = coll_slot_enter(k, &o);
-		if (!err)
+		if (!err) {
 			write_rows(&o, s, out, count, t, root);
-		coll_slot_release(&o);
+			coll_slot_release(&o);
+		}
 	} else {
 		err = coll_slot_wait(k, &o);
 		if (!err)
