@@ -67,8 +67,8 @@ static void req_complete(struct o2g_core *c, struct o2g_req *req)
 {
 	struct o2gk_ep *ep = o2gk_of_core(c);
 	struct o2gk_req *r = o2gk_req_of(req);
-	bool silent = r->quiet || (r->inside && req->kind != O2G_REQ_RECV &&
-				   req->status == 0);
+	bool out = req->kind == O2G_REQ_SEND || req->kind == O2G_REQ_PUT;
+	bool silent = r->quiet || (r->inside && out && req->status == 0);
 
 	if (req->kind == O2G_REQ_REPLY) {
 		o2gk_mem_put(ep, r->mem);

@@ -37,3 +37,14 @@ install-dkms:
 	$(foreach f,$(DRIVER_SRC) driver/dkms.conf, \
 	  install -D -m 644 $(f) '$(DKMS_DIR)/$(notdir $(f))' &&) \
 	install -D -m 644 include/uapi/o2g.h '$(DKMS_DIR)/uapi/o2g.h'
+
+# Programs that try the driver by hand; they run in a guest of the lab.
+DRIVER_TESTS := $(patsubst %.c,$(BUILD)/%, \
+                  $(filter-out tests/driver/dev.c,$(wildcard tests/driver/*.c)))
+test-build: $(DRIVER_TESTS)
+
+$(DRIVER_TESTS): $(BUILD)/%: %.c tests/driver/dev.c tests/driver/dev.h \
+                 include/uapi/o2g.h $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(LDFLAGS) -Iinclude -Itests/driver -o $@ $< \
+	  tests/driver/dev.c

@@ -137,6 +137,7 @@ void o2gk_peer_lost(struct o2gk_peer *p, enum o2gd_lost why, u64 detail)
 	lockdep_assert_held(&ep->lock);
 	if (p->lost)
 		return;
+	o2gk_sq_drain(ep); /* receives posted before this are part of it */
 	p->lost = true;
 	o2gk_tx_drop(p);
 	o2gk_mem_put(ep, p->put_mem);

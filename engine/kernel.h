@@ -55,7 +55,8 @@ int kern_ready(struct chan_watch *w, u32 events);
 /* Hand a request over. 0, or negative and it is the caller's again. */
 int kern_submit(struct user_ep *ep, struct user_req *r,
 		const struct o2gd_sqe *sqe);
-void kern_post_small(struct user_ep *ep, const struct o2gd_sqe *sqe);
+/* @now: have the driver look at it, though nothing may arrive. */
+void kern_post_small(struct user_ep *ep, const struct o2gd_sqe *sqe, bool now);
 /* The driver does not have it any more. */
 void kern_left(struct user_ep *ep, struct user_req *r);
 /* Is a receive that the driver has, too, still ours to complete? */

@@ -190,7 +190,7 @@ static int post(struct user_ep *ep, struct user_req *r)
 	}
 	e.len = r->core.len;
 	r->in_driver = true;
-	kern_post_small(ep, &e);
+	kern_post_small(ep, &e, r->core.peer && r->core.peer->down);
 	return 0;
 }
 

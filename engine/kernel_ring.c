@@ -25,7 +25,7 @@ static void kick(const struct kern *k)
 	kern_call(k, O2GD_KICK, NULL);
 }
 
-void kern_post_small(struct user_ep *ep, const struct o2gd_sqe *e)
+void kern_post_small(struct user_ep *ep, const struct o2gd_sqe *e, bool now)
 {
 	struct kern *k = ep->kern;
 
@@ -35,7 +35,7 @@ void kern_post_small(struct user_ep *ep, const struct o2gd_sqe *e)
 	store(&k->shared->sq_tail, ++k->sq_tail);
 	/* Either we see that messages wait, or the driver sees this receive. */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	if (unlikely(load(&k->shared->unexpected))) {
+	if (unlikely(now || load(&k->shared->unexpected))) {
 		kick(k);
 		kern_poll(ep);
 	}
@@ -125,6 +125,8 @@ static void peer_event(struct user_ep *ep, const struct o2gd_cqe *c)
 {
 	struct user_peer *p = user_peer_get(ep, (int)c->source);
 
+	/* Receives that were posted meanwhile: nothing will arrive for them. */
+	kick(ep->kern);
 	if (!p)
 		return;
 	switch (c->tag) {

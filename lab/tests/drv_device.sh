@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
+# timeout: 240
+# Every call of the driver, by hand, with good and bad arguments; the ends of
+# peers; processes that are killed.
+. lab/tests/guest.inc
+
+insmod "$DRIVER" || fail "it does not load"
+"$BUILD/tests/driver/device" || fail "not all cases passed"
+rmmod o2g || fail "something is left behind"
