@@ -14,7 +14,7 @@ failed=0
 mkdir -p "$REAL"
 
 # check WORDS: after a command; counts it, and shows $TMP/out and err if it
-# failed.
+# failed. Returns what the command did.
 check()
 {
 	if [ $? = 0 ]; then
@@ -25,6 +25,7 @@ check()
 	failed=$((failed + 1))
 	echo "FAILED  $*"
 	tail -n 20 "$TMP/out" "$TMP/err" 2>/dev/null | sed 's/^/    | /'
+	return 1
 }
 
 # The last line, as of tests/run.

@@ -18,9 +18,12 @@ if [ -x "$prefix/bin/mpifort" ]; then
 	[ $# = 0 ] && dirs+=" f77 f90 f08"
 fi
 
-# Strict: what the standard says, and not what MPICH does besides.
+# Strict: what the standard says, and not what MPICH does besides. The tests of
+# mpi_f08 are for anybody, though it says that they are for MPICH.
 if [ ! -e "$work/runtests" ]; then
 	mkdir -p "$work"
+	sed -i 's/\("\$enable_f08" = "yes"\) -a "\$FROM_MPICH" = "yes"/\1/' \
+		"$src/configure"
 	(cd "$work" && "$src/configure" --with-mpi="$prefix" --enable-strictmpi \
 		--disable-cxx --disable-spawn --disable-rma --disable-romio \
 		$fortran CC="$MPICC") >"$TMP/out" 2>"$TMP/err"
@@ -40,39 +43,38 @@ failures()
 
 known()
 {
-	awk -v n="$1" '/^## known$/ { on = 1 } on && $2 == n { f = 1 }
-		END { exit !f }' "$0"
-}
-
-# Its programs do not all depend on the library's header: build them anew.
-find "$work" -name '*.o' -newermt @0 ! -newer "$prefix/lib/libmpi.so" \
-	! -path '*/dtpools/*' ! -path '*/util/*' -delete
-for d in $dirs; do
-	tap=$work/${d//\//_}.tap
-	(cd "$work" && MPITEST_TIMEOUT=${MPITEST_TIMEOUT:-60} timeout 3600 \
-		./runtests -srcdir="$src" -tests=testlist -testdirs="$d" \
-		-mpiexec="$MPIEXEC" -tapfile="$tap") \
-		>"$TMP/out" 2>"$TMP/err" </dev/null
-	good=$(grep -c '^ok' "$tap") excused=0 bad=0
-	for name in $(failures "$tap"); do
-		if known "$name"; then
-			excused=$((excused + 1))
-		else
-			echo "        $name"
-			bad=$((bad + 1))
-		fi
-	done
-	echo "$d: $good ok, $bad not ok, $excused known"
-	passed=$((passed + good)) failed=$((failed + bad))
-done
-summary
-
-## known
+	awk -v n="$1" '/^## known
+# attr/keyval_double_free_win  needs windows
+# coll/nonblocking2      keeps handles of types in an int
+# coll/nonblocking3      the same
+# datatype/indexed_misc  uses the handle of a type after freeing the type
+# datatype/pack_external  handles of types as cases of a switch
+# errors/coll/noalias    a collective that failed on one rank is called again there
+# errors/coll/noalias2   the same
+# errors/coll/noalias3   the same
+# errors/coll/nb_noalias  the same
+# errors/coll/reduce_local  wants the handler of MPI_COMM_WORLD, not of MPI_COMM_SELF
+# f77/datatype/allctypesf    wants MPI_LB, which MPI 3.0 has removed
+# f77/datatype/typecntsf     wants MPI_COMBINER_HVECTOR_INTEGER, removed as well
+# f77/init/baseenvf          wants MPI to be older than 5
+# f77/pt2pt/greqf            wants a callback to change a variable of its caller
+# f90/coll/alltoallvf90      passes arrays where the interface has one type
+# f90/coll/split_typef90     the same
+# f90/coll/vw_inplacef90     passes one count where the interface has an array
+# f90/coll/nonblocking_inpf90  the same
+# f90/datatype/allctypesf90  wants MPI_LB
+# f90/datatype/typecntsf90   wants MPI_COMBINER_HVECTOR_INTEGER
+# f90/init/baseenvf90        wants MPI to be older than 5
+# f90/profile/profile1f90    defines a routine that the module has
+# f90/pt2pt/greqf90          wants a callback to change a variable of its caller
+# f08/datatype/allctypesf08  wants MPI_LB
+# f08/pt2pt/greqf08          wants a callback to change a variable of its caller
+# part/nonblocking_pready    sends with MPI_DATATYPE_NULL
 # pt2pt/scancel          a send that has left need not be cancellable
 # pt2pt/pscancel         the same
 # pt2pt/scancel_unmatch  the same
-# pt2pt/cancelanysrc     the same
-# datatype/indexed_misc  uses the handle of a type after freeing the type
 # threads/pt2pt/mt_improbe_sendrecv       compares a message with MPI_REQUEST_NULL
 # threads/pt2pt/mt_improbe_isendrecv      the same
 # threads/pt2pt/mt_improbe_sendrecv_huge  the same
+# topo/cartsuball        a grid without dimensions has every process, not the first
+# topo/dims5             of several equally good grids it wants another one
