@@ -226,6 +226,19 @@ int PMPI_Op_commutative(MPI_Op op, int *commute)
 }
 MPII_ALIAS(Op_commutative);
 
+static int check_buffers(const char *func, const void *in, const void *inout,
+			 MPI_Count count)
+{
+	if (in == MPI_IN_PLACE || inout == MPI_IN_PLACE)
+		return mpii_error(NULL, MPI_ERR_BUFFER, func,
+				  "%s is MPI_IN_PLACE, which means nothing here",
+				  in == MPI_IN_PLACE ? "inbuf" : "inoutbuf");
+	if (in == inout && in && count > 0)
+		return mpii_error(NULL, MPI_ERR_BUFFER, func,
+				  "inbuf and inoutbuf are the same memory");
+	return MPI_SUCCESS;
+}
+
 static int reduce_local(const char *func, const void *in, void *inout,
 			MPI_Count count, MPI_Datatype datatype, MPI_Op op)
 {
@@ -239,6 +252,9 @@ static int reduce_local(const char *func, const void *in, void *inout,
 		return mpii_bad_type(NULL, datatype, func, "datatype");
 	if (!o)
 		return bad_op(func, op);
+	err = check_buffers(func, in, inout, count);
+	if (err)
+		return err;
 	err = mpii_op_check(o, t);
 	if (err)
 		return mpii_raise(NULL, err, func);

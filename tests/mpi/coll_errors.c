@@ -53,6 +53,12 @@ int main(int argc, char **argv)
 	       "MPI_BOR is not defined on MPI_FLOAT");
 	EXPECT(MPI_Allreduce(a, b, 1, MPI_INT, MPI_OP_NULL, world), MPI_ERR_OP,
 	       "op");
+	EXPECT(MPI_Reduce_local(MPI_IN_PLACE, b, 1, MPI_INT, MPI_SUM),
+	       MPI_ERR_BUFFER, "inbuf is MPI_IN_PLACE");
+	EXPECT(MPI_Reduce_local(a, MPI_IN_PLACE, 1, MPI_INT, MPI_SUM),
+	       MPI_ERR_BUFFER, "inoutbuf is MPI_IN_PLACE");
+	EXPECT(MPI_Reduce_local(a, a, 1, MPI_INT, MPI_SUM), MPI_ERR_BUFFER,
+	       "the same memory");
 	EXPECT(MPI_Reduce(a, b, 1, MPI_INT, MPI_SUM, -7, world), MPI_ERR_ROOT,
 	       "-7");
 	EXPECT(MPI_Alltoallv(a, zeros, zeros, MPI_INT, b, counts, zeros,
