@@ -171,7 +171,7 @@ def nas():
         for kernel in NAS:
             yield Case(f"nas-{kernel}-{ranks}", f"nas/{kernel}", "tcp", ["A"],
                        ["W" if kernel in ("is", "ft") else "S"],
-                       ranks=ranks, rounds=3, limit=240, about=15,
+                       ranks=ranks, rounds=3, limit=120, about=15,
                        in_quick=ranks == 4 or (ranks, kernel) == (16, "is"))
 
 

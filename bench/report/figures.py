@@ -26,6 +26,10 @@ class Maker:
 
     def __init__(self, data, results):
         self.data, self.results = data, results
+        self.busy = data["machine"].get("busy_before", 0) > 0.05
+
+    def note(self, text):
+        return text + "; measured on a busy machine" * self.busy
 
     # what is there
 
@@ -58,8 +62,8 @@ class Maker:
                   for i, _ in names}
         rows = [[x_form(s), self.ratio_text(case, s, column, better),
                  *(number(series[i][s]) for i, _ in names)] for s in sizes]
-        return Figure(key, svg.curves(title, note, sizes, series, names,
-                                      x_form, unit, log, top),
+        return Figure(key, svg.curves(title, self.note(note), sizes, series,
+                                      names, x_form, unit, log, top),
                       [x_title, "ratio", *(n for _, n in names)], rows)
 
     def ratio_bars(self, key, cases, column, title, note, better, scale=None):
@@ -86,7 +90,7 @@ class Maker:
             return None
         spread = [v for _, at, _ in groups for v in at.values() if v]
         log = max(spread) / min(spread) > 30
-        return Figure(key, svg.bars(title, note, groups, names,
+        return Figure(key, svg.bars(title, self.note(note), groups, names,
                                     lambda v: f"{v:g}×", one=True, log=log),
                       ["", "ratio", *(n for _, n in names)], rows)
 
@@ -102,7 +106,8 @@ class Maker:
                                   else "failed" for i, _ in names)])
         if not groups:
             return None
-        return Figure(key, svg.bars(title, note, groups, names, form),
+        return Figure(key, svg.bars(title, self.note(note), groups, names,
+                                    form),
                       [head, *(n for _, n in names)], rows)
 
     def growth(self, key, over, program, column, title, note, unit,
@@ -119,8 +124,8 @@ class Maker:
         rows = [[str(r), self.ratio_text(f"{over}-{program}-{r}", size_of(r),
                                          column, better),
                  *(number(series[i][r]) for i, _ in names)] for r in ranks]
-        return Figure(key, svg.curves(title, note, ranks, series, names, str,
-                                      unit),
+        return Figure(key, svg.curves(title, self.note(note), ranks, series,
+                                      names, str, unit),
                       ["ranks", "ratio", *(n for _, n in names)], rows)
 
 

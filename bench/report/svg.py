@@ -216,6 +216,8 @@ def bars(title, note, groups, names, form=short, one=False, log=False):
 
 def alone(picture):
     """The same picture as a file of its own."""
+    picture = picture.replace("<svg ", f'<svg width="{WIDTH}" '
+                              f'height="{HEIGHT}" ', 1)
     at = picture.index(">") + 1
     return ('<?xml version="1.0" encoding="UTF-8"?>\n'
             "<!-- SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 -->\n" +

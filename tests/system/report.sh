@@ -29,6 +29,9 @@ for picture in "$TMP"/svg/*.svg; do
 		fail "$picture is not XML"
 done
 [ -e "$TMP/svg/latency-tcp.svg" ] || fail "no pictures"
+for picture in $(grep -o 'docs/pictures/[a-z0-9-]*\.svg' README.md); do
+	[ -e "$picture" ] || fail "README shows $picture, which is not there"
+done
 
 echo '{"format": 1}' >"$TMP/old.json"
 echo 'nonsense' >"$TMP/bad.json"
