@@ -83,26 +83,31 @@ static _Noreturn void fatal(const struct mpii_comm *c, int code)
 	mpii_abort(class, text);
 }
 
-/* The handler that is in charge when no communicator is at hand. */
-static struct mpii_errh *handler_of(struct mpii_comm *c)
+/*
+ * Whose handler is in charge when no communicator is at hand: that of
+ * MPI_COMM_SELF since MPI 4.0, and of MPI_COMM_WORLD before. Programs of before
+ * set one there only.
+ */
+static struct mpii_comm *in_charge(void)
 {
-	if (c)
-		return c->errh;
-	if (mpii_running())
-		return mpii_self.errh;
-	return NULL;
+	if (!mpii_running())
+		return NULL;
+	if (mpii_self.errh->kind == MPII_ERRH_FATAL &&
+	    mpii_world.errh->kind != MPII_ERRH_FATAL)
+		return &mpii_world;
+	return &mpii_self;
 }
 
 int mpii_handle(struct mpii_comm *c, int code)
 {
-	struct mpii_errh *e = handler_of(c);
-	MPI_Comm h = c ? c->handle : MPI_COMM_SELF;
+	struct mpii_comm *by = c ? c : in_charge();
+	struct mpii_errh *e = by ? by->errh : NULL;
 
 	mpii_event(MPII_EVENT_ERROR, code, mpii_class_of_code(code));
 	if (!e || e->kind == MPII_ERRH_FATAL || e->kind == MPII_ERRH_ABORT)
 		fatal(c, code);
 	if (e->kind == MPII_ERRH_USER)
-		mpii_call_errhandler(e->lang, e->comm_fn, h, &code);
+		mpii_call_errhandler(e->lang, e->comm_fn, by->handle, &code);
 	return code;
 }
 
