@@ -46,6 +46,8 @@ class Target:
     text: str
     kind: str
     limit: float
+    ours: str = "o2g"
+    peers: tuple = ("mpich", "openmpi")
 
 
 PIN = ["--pin"]
@@ -58,7 +60,7 @@ OVERLAP = ["--sizes", "64k,256k,1M,4M,16M", "--rep-ms", "40"]
 HUGE = ["--sizes", "16M,64M,256M,1G", "--reps", "3"]
 
 BEST = ["--best", "--reps", "41", "--rep-ms", "3"]
-NOT_BEST = ("overlap", "idle", "depth", "flood", "startup", "match_peers")
+NOT_BEST = ("overlap", "idle", "calls", "depth", "flood", "startup", "match_peers")
 
 # Collectives: name, sizes. A line here is a case for shm and one for tcp.
 COLLECTIVES = [
@@ -105,6 +107,15 @@ def point_to_point():
                    in_quick=False, about=30)
         yield Case("incast", "incast", over, ["--sizes", "8,1k,64k"], SHORT,
                    ranks=8, in_quick=over == "tcp")
+
+
+def many_to_one_core():
+    """Where waiting ranks outnumber the cores, and a receiver its senders."""
+    yield Case("incast-16", "incast", "tcp", ["--sizes", "8,1k"], SHORT,
+               ranks=16, limit=60, rounds=3, in_quick=False)
+    yield Case("alltoall-64B", "alltoall", "tcp", ["--sizes", "64"], SHORT,
+               ranks=16, limit=60, rounds=3, in_quick=False)
+    yield Case("calls", "calls", "tcp", ["--late", "1"], rounds=3)
 
 
 def one_sided():
@@ -175,7 +186,7 @@ def nas():
                        in_quick=ranks == 4 or (ranks, kernel) == (16, "is"))
 
 
-CASES = [*point_to_point(), *one_sided(), *progress(), *collectives(),
+CASES = [*point_to_point(), *many_to_one_core(), *one_sided(), *progress(), *collectives(),
          *every_collective(),
          *growth(), *nas()]
 
@@ -240,6 +251,28 @@ TARGETS = [
       for kernel in NAS for ranks in (4, 16)),
     Target("tcp-nas-is-16", 0, "Mop/s", "NAS IS, 16 ranks, over MPICH",
            "mpich-min", 2.8),
+]
+
+BPF = {"ours": "o2g-bpf"}
+OWN_TCP = {"ours": "o2g-bpf", "peers": ("o2g",)}
+
+TARGETS += [
+    Target("tcp-latency", 8, "usec", "bpf: 8 B half round trip, us",
+           "ratio-max", 0.75, **BPF),
+    Target("tcp-latency", 8, "usec", "bpf: the same, over our tcp",
+           "ratio-max", 0.9, **OWN_TCP),
+    Target("tcp-rate", 8, "Mmsg/s", "bpf: 8 B message rate, M/s",
+           "ratio-min", 2.0, **BPF),
+    Target("tcp-bandwidth", 4 * MB, "MB/s", "bpf: 4 MiB, over our tcp",
+           "ratio-min", 1.0, **OWN_TCP),
+    Target("tcp-incast-16", 8, "Mmsg/s", "bpf: incast from 15, 8 B, M/s",
+           "ratio-min", 1.5, **BPF),
+    Target("tcp-alltoall-64B", 64, "usec",
+           "bpf: 16 ranks, alltoall of 64 B, us", "ratio-max", 0.4, **BPF),
+    Target("tcp-calls", 0, "calls", "bpf: system calls to receive",
+           "max", 0.1, **BPF),
+    Target("tcp-idle", 0, "cpu %", "bpf: blocked in MPI_Recv, % of a core",
+           "max", 1, **BPF),
 ]
 
 TRANSPORTS = {

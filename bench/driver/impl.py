@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import tempfile
 
-from . import netns
+from . import bpf, netns
 
 HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 AGENT = os.path.join(HERE, "nsagent")
@@ -43,6 +43,8 @@ class O2G:
             "mpiexec (O2G)", "O2G")
 
     def usable(self):
+        if self.key == "o2g-bpf":
+            return bpf.usable(self.tool)
         try:
             done = subprocess.run([self.tool, "info"], check=False,
                                   env={**os.environ, **self.tcp_settings},

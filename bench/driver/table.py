@@ -15,7 +15,8 @@ def score_of(results, target, ours):
     if ours is None:
         return None
     if kind.startswith("ratio"):
-        return results.ratio(*where, min if kind == "ratio-max" else max)
+        return results.ratio(*where, min if kind == "ratio-max" else max,
+                             peers=target.peers, ours=target.ours)
     if kind == "mpich-min":
         return results.ratio(*where, max, peers=("mpich",))
     if kind == "depth-max":
@@ -31,8 +32,11 @@ def judge(results, target):
     failures = results.failures.get(target.case, {})
     if all(value is None for value in at.values()) and not failures:
         return None
-    score = score_of(results, target, at["o2g"])
-    verdict = "MISS" if "o2g" in failures else None
+    if target.ours != "o2g" and at[target.ours] is None and \
+            target.ours not in failures:
+        return None
+    score = score_of(results, target, at[target.ours])
+    verdict = "MISS" if target.ours in failures else None
     if score is not None:
         good = (score >= target.limit if target.kind.endswith("min")
                 else score <= target.limit)

@@ -10,7 +10,7 @@
 
 extern const struct perf_command perf_latency, perf_bandwidth,
 	perf_bidirectional, perf_rate, perf_overlap, perf_depth, perf_incast,
-	perf_idle, perf_flood, perf_startup, perf_vector, perf_face,
+	perf_idle, perf_calls, perf_flood, perf_startup, perf_vector, perf_face,
 	perf_struct;
 
 /* Missing where an MPI has no one-sided communication: see bench.mk. */
@@ -20,8 +20,8 @@ extern const struct perf_command perf_get __attribute__((weak));
 static const struct perf_command *const commands[] = {
 	&perf_latency, &perf_bandwidth, &perf_bidirectional, &perf_rate,
 	&perf_overlap, &perf_depth, &perf_incast, &perf_put, &perf_get,
-	&perf_vector, &perf_face, &perf_struct, &perf_idle, &perf_flood,
-	&perf_startup,
+	&perf_vector, &perf_face, &perf_struct, &perf_idle, &perf_calls,
+	&perf_flood, &perf_startup,
 };
 
 #define N_COMMANDS (sizeof(commands) / sizeof(commands[0]))

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
+/*
+ * System calls of MPI_Recv in a ping-pong of small messages. A child process
+ * traces rank 1 and counts; the counter is in memory they share, so looking at
+ * it costs no call. Answers are sent outside what is counted.
+ */
+#define _GNU_SOURCE
+#include "perf.h"
+
+#include <dirent.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { TAG = 1 };
+enum state { STARTING, ALLOWED, COUNTING, IMPOSSIBLE };
+
+static long messages = 2000, late;
+
+static const struct perf_option options[] = {
+	{"messages", &messages, "messages received"},
+	{"late", &late, "1: each is there before it is asked for"},
+	{0},
+};
+
+struct counter {
+	atomic_long calls;
+	_Atomic enum state state;
+};
+
+/* Attach to every thread of @pid. */
+static int seize_all(pid_t pid)
+{
+	char path[40];
+	struct dirent *e;
+	int count = 0;
+	DIR *d;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	d = opendir(path);
+	while (d && (e = readdir(d))) {
+		pid_t tid = atoi(e->d_name);
+
+		if (tid && !ptrace(PTRACE_SEIZE, tid, 0,
+				   PTRACE_O_TRACESYSGOOD) &&
+		    !ptrace(PTRACE_INTERRUPT, tid, 0, 0))
+			count++;
+	}
+	if (d)
+		closedir(d);
+	return count;
+}
+
+/* A call stops its thread twice, at its beginning and at its end. */
+static void trace(struct counter *c, pid_t pid)
+{
+	long stops = 0;
+	int status;
+	pid_t tid;
+
+	if (!seize_all(pid)) {
+		atomic_store(&c->state, IMPOSSIBLE);
+		return;
+	}
+	atomic_store(&c->state, COUNTING);
+	while ((tid = waitpid(-1, &status, __WALL)) > 0) {
+		int sig = 0;
+
+		if (!WIFSTOPPED(status))
+			continue;
+		if (WSTOPSIG(status) == (SIGTRAP | 0x80))
+			atomic_store(&c->calls, ++stops / 2);
+		else if (status >> 16 == 0)
+			sig = WSTOPSIG(status);
+		ptrace(PTRACE_SYSCALL, tid, 0, sig);
+	}
+}
+
+static pid_t start_tracer(struct counter *c)
+{
+	pid_t parent = getpid(), child = fork();
+
+	if (!child) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		while (atomic_load(&c->state) == STARTING)
+			usleep(1000); /* until it is allowed to */
+		trace(c, parent);
+		_exit(0);
+	}
+	if (child < 0)
+		return -1;
+	prctl(PR_SET_PTRACER, child);
+	atomic_store(&c->state, ALLOWED);
+	while (atomic_load(&c->state) == ALLOWED)
+		usleep(1000);
+	usleep(100000); /* all threads have been stopped and go on */
+	return child;
+}
+
+static double receive_all(struct counter *c)
+{
+	long calls = 0, before;
+	char byte[8];
+
+	for (long i = 0; i < messages; i++) {
+		if (late)
+			usleep(200);
+		before = atomic_load(&c->calls);
+		MPI_Recv(byte, sizeof(byte), MPI_BYTE, 0, TAG, MPI_COMM_WORLD,
+			 MPI_STATUS_IGNORE);
+		calls += atomic_load(&c->calls) - before;
+		MPI_Send(byte, sizeof(byte), MPI_BYTE, 0, TAG, MPI_COMM_WORLD);
+	}
+	return (double)calls / messages;
+}
+
+static void send_all(void)
+{
+	char byte[8] = "";
+
+	for (long i = 0; i < messages; i++) {
+		MPI_Send(byte, sizeof(byte), MPI_BYTE, 1, TAG, MPI_COMM_WORLD);
+		MPI_Recv(byte, sizeof(byte), MPI_BYTE, 1, TAG, MPI_COMM_WORLD,
+			 MPI_STATUS_IGNORE);
+	}
+}
+
+static double count(void)
+{
+	struct counter *c = mmap(NULL, sizeof(*c), PROT_READ | PROT_WRITE,
+				 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	double calls;
+	pid_t tracer;
+
+	if (c == MAP_FAILED)
+		perf_fail("no memory");
+	tracer = start_tracer(c);
+	if (tracer < 0 || atomic_load(&c->state) == IMPOSSIBLE)
+		perf_fail("a process cannot be traced here (ptrace)");
+	calls = receive_all(c);
+	kill(tracer, SIGKILL);
+	waitpid(tracer, NULL, 0);
+	return calls;
+}
+
+static void run(struct perf *p)
+{
+	double calls = 0;
+
+	MPI_Barrier(MPI_COMM_WORLD);
+	if (p->rank == 0)
+		send_all();
+	else if (p->rank == 1)
+		calls = count();
+	calls = perf_max_over_ranks(calls);
+	perf_cell(p, "messages", messages);
+	perf_cell(p, "calls", calls);
+	perf_row_end(p);
+}
+
+const struct perf_command perf_calls = {
+	.name = "calls",
+	.help = "system calls to receive a message",
+	.run = run,
+	.options = options,
+	.min_ranks = 2,
+};
