@@ -135,8 +135,26 @@ def declare(f, p, style, large=False):
         return [f'PROCEDURE({c_types.callback(p, large)}) :: {p.name}']
     if p.kind in CHOICE or (p.kind == 'C_BUFFER2' and style == 'old'):
         return choice(f, p, style)
-    return [f'{base(p, style, large)}{intent(p, style)} :: '
-            f'{p.name}{shape(p, style)}']
+    declared = (f'{base(p, style, large)}{intent(p, style)} :: '
+                f'{p.name}{shape(p, style)}')
+    if style == 'old' and may_be_ignored(f, p):
+        return unchecked(p.name) + [declared]
+    return [declared]
+
+
+def may_be_ignored(f, p):
+    """Programs with MPI_IN_PLACE give a plain 0 for these arrays, and the old
+    interfaces always let them."""
+    return f.chapter == '06' and p.name in ('sendcounts', 'sdispls',
+                                            'sendtypes')
+
+
+def unchecked(name):
+    """Directives by which compilers take arguments of any type and rank."""
+    return [f'!GCC$ ATTRIBUTES NO_ARG_CHECK :: {name}',
+            f'!DEC$ ATTRIBUTES NO_ARG_CHECK :: {name}',
+            f'!DIR$ IGNORE_TKR {name}', f'!IBM* IGNORE_TKR {name}',
+            f'!$PRAGMA IGNORE_TKR {name}']
 
 
 def keeps(f, p):
@@ -154,12 +172,8 @@ def choice(f, p, style):
         how = intent(p, style) if p.direction == 'in' else ''
         return [f'TYPE(*), DIMENSION(..){how}'
                 f'{", ASYNCHRONOUS, TARGET" if kept else ""} :: {p.name}']
-    return [f'!GCC$ ATTRIBUTES NO_ARG_CHECK :: {p.name}',
-            f'!DEC$ ATTRIBUTES NO_ARG_CHECK :: {p.name}',
-            f'!DIR$ IGNORE_TKR {p.name}',
-            f'!IBM* IGNORE_TKR {p.name}',
-            f'!$PRAGMA IGNORE_TKR {p.name}',
-            f'TYPE(*), DIMENSION(*){", TARGET" if kept else ""} :: {p.name}']
+    return unchecked(p.name) + [
+        f'TYPE(*), DIMENSION(*){", TARGET" if kept else ""} :: {p.name}']
 
 
 def imports(lines):

@@ -67,6 +67,7 @@ program main
   call MPI_Comm_rank(MPI_COMM_WORLD, rank, ierr)
   call MPI_Comm_size(MPI_COMM_WORLD, size, ierr)
   call any_buffer
+  call in_place
   call attributes
   call requests
   call memory
@@ -109,6 +110,16 @@ contains
     call MPI_Sendrecv(b, 4, MPI_REAL, rank, 1, a(3, :), 4, MPI_REAL, rank, 1, &
       MPI_COMM_WORLD, MPI_STATUS_IGNORE, ierr)
     call check(all(a(3, :) == b) .and. all(a(1, :) == 0), 'into a section')
+  end subroutine
+
+  ! What stands for arrays that do not count.
+  subroutine in_place
+    integer :: x(size), i
+
+    x = [(100 * rank + i - 1, i=1,size)]
+    call MPI_Alltoallv(MPI_IN_PLACE, 0, 0, MPI_DATATYPE_NULL, x, [(1, i=1,size)], [(i - 1, i=1,size)], &
+      MPI_INTEGER, MPI_COMM_WORLD, ierr)
+    call check(all(x == [(100 * (i - 1) + rank, i=1,size)]), 'alltoallv in place')
   end subroutine
 
   subroutine attributes
@@ -178,6 +189,8 @@ contains
 
     call MPI_Alloc_mem(400_MPI_ADDRESS_KIND, MPI_INFO_NULL, base, ierr)
     call check(base /= 0, 'alloc_mem')
+    call c_f_pointer(transfer(base, p), x, [100])
+    call MPI_Free_mem(x, ierr)
     call MPI_Alloc_mem(400_MPI_ADDRESS_KIND, MPI_INFO_NULL, p, ierr)
     call c_f_pointer(p, x, [100])
     x = rank

@@ -78,8 +78,6 @@ known()
 # f77/pt2pt/greqf            wants a callback to change a variable of its caller
 # f90/coll/alltoallvf90      passes arrays where the interface has one type
 # f90/coll/split_typef90     the same
-# f90/coll/vw_inplacef90     passes one count where the interface has an array
-# f90/coll/nonblocking_inpf90  the same
 # f90/datatype/allctypesf90  wants MPI_LB
 # f90/datatype/typecntsf90   wants MPI_COMBINER_HVECTOR_INTEGER
 # f90/init/baseenvf90        wants MPI to be older than 5
