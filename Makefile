@@ -62,7 +62,7 @@ CORE_SRC   := $(wildcard core/*.c)
 BASE_SRC   := $(wildcard base/*.c)
 CHAN_SRC   := $(filter-out %.bpf.c,$(wildcard channel/*.c channel/*/*.c))
 ENGINE_SRC := $(wildcard engine/*.c)
-MPI_SRC    := $(wildcard mpi/*.c mpi/topo/*.c mpi/tools/*.c mpi/coll/*.c mpi/coll/*/*.c)
+MPI_SRC    := $(wildcard mpi/*.c mpi/topo/*.c mpi/session/*.c mpi/tools/*.c mpi/coll/*.c mpi/coll/*/*.c)
 PMI_SRC    := $(wildcard launch/pmi/*.c)
 TOOL_SRC   := $(filter-out tools/$(if $(filter 1,$(O2G_BPF)),bpf_noload,bpf_load).c, \
                 $(wildcard tools/*.c)) mpi/coll/asked.c

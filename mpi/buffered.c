@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
  * Buffered sends: the message is copied into a buffer that the program has
- * attached, for a communicator or for all, and sent from there. A block of the
+ * attached, for a communicator, a session or all, and sent from there. A block of the
  * buffer is free again when its message is gone.
  *
  * Blocks are marked done from the engine's completion callback, which must not
@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "comm.h"
+#include "objects.h"
 #include "process.h"
 #include "request.h"
 
@@ -133,7 +134,9 @@ static void sent(void *arg)
 
 static struct mpii_buffer *buffer_for(struct mpii_comm *c)
 {
-	return c->buffer ? c->buffer : process_buffer;
+	if (c->buffer)
+		return c->buffer;
+	return c->group->session ? c->group->session->buffer : process_buffer;
 }
 
 int mpii_bsend(const void *buf, MPI_Count count, struct mpii_type *t, int dest,
@@ -177,7 +180,7 @@ static int all_sent(void *arg)
 	return atomic_load(&b->pending) == 0;
 }
 
-static void flush(struct mpii_buffer *b)
+void mpii_buffer_flush(struct mpii_buffer *b)
 {
 	if (b && !all_sent(b))
 		o2g_wait_until(mpii.ep, all_sent, b, -1);
@@ -191,22 +194,21 @@ static void destroy(struct mpii_buffer *b)
 	free(b);
 }
 
-static int attach(struct mpii_buffer **place, struct mpii_comm *c,
-		  void *buffer, MPI_Count size, const char *func)
+int mpii_buffer_attach(struct mpii_buffer **place, void *buffer,
+		       MPI_Count size)
 {
 	struct mpii_buffer *b;
 	bool taken;
 
 	if (size < 0 && buffer != MPI_BUFFER_AUTOMATIC)
-		return mpii_error(c, MPI_ERR_ARG, func,
-				  "size is %lld, but must not be negative",
-				  (long long)size);
+		return mpii_fail(MPI_ERR_ARG,
+				 "size is %lld, but must not be negative",
+				 (long long)size);
 	if (!buffer && size > 0)
-		return mpii_error(c, MPI_ERR_BUFFER, func,
-				  "buffer is a null pointer");
+		return mpii_fail(MPI_ERR_BUFFER, "buffer is a null pointer");
 	b = calloc(1, sizeof(*b));
 	if (!b)
-		return mpii_no_mem(c, func);
+		return mpii_fail(MPI_ERR_NO_MEM, "out of memory");
 	b->user = buffer;
 	b->user_size = size;
 	b->automatic = buffer == MPI_BUFFER_AUTOMATIC;
@@ -218,133 +220,77 @@ static int attach(struct mpii_buffer **place, struct mpii_comm *c,
 	if (!taken)
 		*place = b;
 	pthread_mutex_unlock(&attach_lock);
-	if (taken) {
-		destroy(b);
-		return mpii_error(c, MPI_ERR_BUFFER, func, "a buffer is "
-				  "attached already: detach it first");
-	}
-	return MPI_SUCCESS;
+	if (!taken)
+		return MPI_SUCCESS;
+	destroy(b);
+	return mpii_fail(MPI_ERR_BUFFER, "a buffer is attached already: detach "
+			 "it first");
 }
 
-static int detach(struct mpii_buffer **place, struct mpii_comm *c,
-		  void *buffer_addr, MPI_Count *size, const char *func)
+int mpii_buffer_detach(struct mpii_buffer **place, void *buffer_addr,
+		       MPI_Count *size)
 {
 	struct mpii_buffer *b;
 
-	if (!buffer_addr)
-		return mpii_bad_null(c, func, "buffer_addr");
+	if (!buffer_addr || !size)
+		return mpii_fail(MPI_ERR_ARG, "%s is a null pointer",
+				 size ? "buffer_addr" : "size");
 	pthread_mutex_lock(&attach_lock);
 	b = *place;
 	*place = NULL;
 	pthread_mutex_unlock(&attach_lock);
 	if (!b)
-		return mpii_error(c, MPI_ERR_BUFFER, func,
-				  "no buffer is attached");
-	flush(b);
+		return mpii_fail(MPI_ERR_BUFFER, "no buffer is attached");
+	mpii_buffer_flush(b);
 	*(void **)buffer_addr = b->user;
 	*size = b->automatic ? 0 : b->user_size;
 	destroy(b);
 	return MPI_SUCCESS;
 }
 
-static int detach_int(struct mpii_buffer **place, struct mpii_comm *c,
-		      void *buffer_addr, int *size, const char *func)
+int mpii_buffer_detach_int(struct mpii_buffer **place, void *buffer_addr,
+			   int *size)
 {
 	MPI_Count n = 0;
-	int err;
+	int err = mpii_buffer_detach(place, buffer_addr, size ? &n : NULL);
 
-	if (!size)
-		return mpii_bad_null(c, func, "size");
-	err = detach(place, c, buffer_addr, &n, func);
 	if (!err)
 		*size = n > INT32_MAX ? MPI_UNDEFINED : (int)n;
 	return err;
 }
 
-void mpii_buffer_comm_free(struct mpii_comm *c)
+void mpii_buffer_free(struct mpii_buffer **place)
 {
-	struct mpii_buffer *b = c->buffer;
+	struct mpii_buffer *b = *place;
 
 	if (!b)
 		return;
-	flush(b);
-	c->buffer = NULL;
+	mpii_buffer_flush(b);
+	*place = NULL;
 	destroy(b);
 }
 
 void mpii_buffered_drain(void)
 {
-	flush(mpii_world.buffer);
-	flush(mpii_self.buffer);
-	flush(process_buffer);
+	mpii_buffer_flush(mpii_world.buffer);
+	mpii_buffer_flush(mpii_self.buffer);
+	mpii_buffer_flush(process_buffer);
 }
-
-/* --- the calls, for the process and for a communicator --- */
-
-static int not_running(const char *func)
-{
-	return mpii_bad_comm(MPI_COMM_NULL, func);
-}
-
-int PMPI_Buffer_attach(void *buffer, int size)
-{
-	return mpii_running() ? attach(&process_buffer, NULL, buffer, size,
-				       "MPI_Buffer_attach") :
-				not_running("MPI_Buffer_attach");
-}
-MPII_ALIAS(Buffer_attach);
-
-int PMPI_Buffer_attach_c(void *buffer, MPI_Count size)
-{
-	return mpii_running() ? attach(&process_buffer, NULL, buffer, size,
-				       "MPI_Buffer_attach_c") :
-				not_running("MPI_Buffer_attach_c");
-}
-MPII_ALIAS(Buffer_attach_c);
-
-int PMPI_Buffer_detach(void *buffer_addr, int *size)
-{
-	return mpii_running() ? detach_int(&process_buffer, NULL, buffer_addr,
-					   size, "MPI_Buffer_detach") :
-				not_running("MPI_Buffer_detach");
-}
-MPII_ALIAS(Buffer_detach);
-
-int PMPI_Buffer_detach_c(void *buffer_addr, MPI_Count *size)
-{
-	if (!mpii_running())
-		return not_running("MPI_Buffer_detach_c");
-	if (!size)
-		return mpii_bad_null(NULL, "MPI_Buffer_detach_c", "size");
-	return detach(&process_buffer, NULL, buffer_addr, size,
-		      "MPI_Buffer_detach_c");
-}
-MPII_ALIAS(Buffer_detach_c);
-
-int PMPI_Buffer_flush(void)
-{
-	if (!mpii_running())
-		return not_running("MPI_Buffer_flush");
-	flush(process_buffer);
-	return MPI_SUCCESS;
-}
-MPII_ALIAS(Buffer_flush);
 
 static int flush_poll(struct mpii_req *r)
 {
 	return all_sent(r->state);
 }
 
-static int iflush(struct mpii_buffer *b, struct mpii_comm *c,
-		  MPI_Request *request, const char *func)
+int mpii_buffer_iflush(struct mpii_buffer *b, MPI_Request *request)
 {
 	struct mpii_req *r;
 
 	if (!request)
-		return mpii_bad_null(c, func, "request");
+		return mpii_fail(MPI_ERR_ARG, "request is a null pointer");
 	r = mpii_req_noop();
 	if (!r)
-		return mpii_no_mem(c, func);
+		return mpii_fail(MPI_ERR_NO_MEM, "out of memory");
 	if (b) {
 		r->state = b;
 		r->poll = flush_poll;
@@ -353,56 +299,123 @@ static int iflush(struct mpii_buffer *b, struct mpii_comm *c,
 	return MPI_SUCCESS;
 }
 
+/* --- the calls for the process --- */
+
+/* Its buffer belongs to the world model. */
+static int world(const char *func)
+{
+	return mpii_world_running() ? MPI_SUCCESS :
+				      mpii_bad_comm(MPI_COMM_WORLD, func);
+}
+
+static int attach(void *buffer, MPI_Count size, const char *func)
+{
+	int err = world(func);
+
+	return err ? err :
+		     mpii_raise(NULL, mpii_buffer_attach(&process_buffer,
+							 buffer, size), func);
+}
+
+int PMPI_Buffer_attach(void *buffer, int size)
+{
+	return attach(buffer, size, "MPI_Buffer_attach");
+}
+MPII_ALIAS(Buffer_attach);
+
+int PMPI_Buffer_attach_c(void *buffer, MPI_Count size)
+{
+	return attach(buffer, size, "MPI_Buffer_attach_c");
+}
+MPII_ALIAS(Buffer_attach_c);
+
+int PMPI_Buffer_detach(void *buffer_addr, int *size)
+{
+	static const char func[] = "MPI_Buffer_detach";
+	int err = world(func);
+
+	return err ? err : mpii_raise(NULL, mpii_buffer_detach_int(
+			   &process_buffer, buffer_addr, size), func);
+}
+MPII_ALIAS(Buffer_detach);
+
+int PMPI_Buffer_detach_c(void *buffer_addr, MPI_Count *size)
+{
+	static const char func[] = "MPI_Buffer_detach_c";
+	int err = world(func);
+
+	return err ? err : mpii_raise(NULL, mpii_buffer_detach(
+			   &process_buffer, buffer_addr, size), func);
+}
+MPII_ALIAS(Buffer_detach_c);
+
+int PMPI_Buffer_flush(void)
+{
+	int err = world("MPI_Buffer_flush");
+
+	if (!err)
+		mpii_buffer_flush(process_buffer);
+	return err;
+}
+MPII_ALIAS(Buffer_flush);
+
 int PMPI_Buffer_iflush(MPI_Request *request)
 {
-	if (!mpii_running())
-		return not_running("MPI_Buffer_iflush");
-	return iflush(process_buffer, NULL, request, "MPI_Buffer_iflush");
+	static const char func[] = "MPI_Buffer_iflush";
+	int err = world(func);
+
+	return err ? err : mpii_raise(NULL, mpii_buffer_iflush(process_buffer,
+							       request), func);
 }
 MPII_ALIAS(Buffer_iflush);
 
-int PMPI_Comm_attach_buffer(MPI_Comm comm, void *buffer, int size)
+/* --- the calls for a communicator --- */
+
+static int comm_attach(MPI_Comm comm, void *buffer, MPI_Count size,
+		       const char *func)
 {
 	struct mpii_comm *c = mpii_comm_get(comm);
 
 	if (!c)
-		return mpii_bad_comm(comm, "MPI_Comm_attach_buffer");
-	return attach(&c->buffer, c, buffer, size, "MPI_Comm_attach_buffer");
+		return mpii_bad_comm(comm, func);
+	return mpii_raise(c, mpii_buffer_attach(&c->buffer, buffer, size),
+			  func);
+}
+
+int PMPI_Comm_attach_buffer(MPI_Comm comm, void *buffer, int size)
+{
+	return comm_attach(comm, buffer, size, "MPI_Comm_attach_buffer");
 }
 MPII_ALIAS(Comm_attach_buffer);
 
 int PMPI_Comm_attach_buffer_c(MPI_Comm comm, void *buffer, MPI_Count size)
 {
-	struct mpii_comm *c = mpii_comm_get(comm);
-
-	if (!c)
-		return mpii_bad_comm(comm, "MPI_Comm_attach_buffer_c");
-	return attach(&c->buffer, c, buffer, size, "MPI_Comm_attach_buffer_c");
+	return comm_attach(comm, buffer, size, "MPI_Comm_attach_buffer_c");
 }
 MPII_ALIAS(Comm_attach_buffer_c);
 
 int PMPI_Comm_detach_buffer(MPI_Comm comm, void *buffer_addr, int *size)
 {
+	static const char func[] = "MPI_Comm_detach_buffer";
 	struct mpii_comm *c = mpii_comm_get(comm);
 
 	if (!c)
-		return mpii_bad_comm(comm, "MPI_Comm_detach_buffer");
-	return detach_int(&c->buffer, c, buffer_addr, size,
-			  "MPI_Comm_detach_buffer");
+		return mpii_bad_comm(comm, func);
+	return mpii_raise(c, mpii_buffer_detach_int(&c->buffer, buffer_addr,
+						    size), func);
 }
 MPII_ALIAS(Comm_detach_buffer);
 
 int PMPI_Comm_detach_buffer_c(MPI_Comm comm, void *buffer_addr,
 			      MPI_Count *size)
 {
+	static const char func[] = "MPI_Comm_detach_buffer_c";
 	struct mpii_comm *c = mpii_comm_get(comm);
 
 	if (!c)
-		return mpii_bad_comm(comm, "MPI_Comm_detach_buffer_c");
-	if (!size)
-		return mpii_bad_null(c, "MPI_Comm_detach_buffer_c", "size");
-	return detach(&c->buffer, c, buffer_addr, size,
-		      "MPI_Comm_detach_buffer_c");
+		return mpii_bad_comm(comm, func);
+	return mpii_raise(c, mpii_buffer_detach(&c->buffer, buffer_addr, size),
+			  func);
 }
 MPII_ALIAS(Comm_detach_buffer_c);
 
@@ -412,17 +425,18 @@ int PMPI_Comm_flush_buffer(MPI_Comm comm)
 
 	if (!c)
 		return mpii_bad_comm(comm, "MPI_Comm_flush_buffer");
-	flush(c->buffer);
+	mpii_buffer_flush(c->buffer);
 	return MPI_SUCCESS;
 }
 MPII_ALIAS(Comm_flush_buffer);
 
 int PMPI_Comm_iflush_buffer(MPI_Comm comm, MPI_Request *request)
 {
+	static const char func[] = "MPI_Comm_iflush_buffer";
 	struct mpii_comm *c = mpii_comm_get(comm);
 
 	if (!c)
-		return mpii_bad_comm(comm, "MPI_Comm_iflush_buffer");
-	return iflush(c->buffer, c, request, "MPI_Comm_iflush_buffer");
+		return mpii_bad_comm(comm, func);
+	return mpii_raise(c, mpii_buffer_iflush(c->buffer, request), func);
 }
 MPII_ALIAS(Comm_iflush_buffer);

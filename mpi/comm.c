@@ -76,7 +76,6 @@ static bool start_predefined(struct mpii_comm *c, MPI_Comm handle, int size,
 
 bool mpii_comm_start(void)
 {
-	mpii_context_start();
 	return start_predefined(&mpii_world, MPI_COMM_WORLD, mpii.size, 0, 0,
 				"MPI_COMM_WORLD") &&
 	       start_predefined(&mpii_self, MPI_COMM_SELF, 1, mpii.rank,
@@ -121,6 +120,7 @@ void mpii_comm_put(struct mpii_comm *c)
 
 void mpii_comm_inherit(struct mpii_comm *c, const struct mpii_comm *parent)
 {
+	mpii_group_belong(c->group, parent->group);
 	mpii_errh_hold(parent->errh);
 	mpii_errh_put(c->errh);
 	c->errh = parent->errh;
@@ -324,7 +324,7 @@ static int end(MPI_Comm *comm, const char *func, bool wait)
 	err = mpii_attr_delete_all(MPII_ATTR_COMM, c->handle, &c->attrs);
 	if (err)
 		return mpii_raise(c, err, func);
-	mpii_buffer_comm_free(c);
+	mpii_buffer_free(&c->buffer);
 	if (wait)
 		mpii_comm_drain(c);
 	mpii_event(MPII_EVENT_COMM_FREE, (int)c->context, c->size);

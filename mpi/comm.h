@@ -52,8 +52,20 @@ void mpii_comm_setup(struct mpii_comm *c, struct mpii_group *group,
 		     uint32_t send_context);
 /* Waits until no request uses c any more. */
 void mpii_comm_drain(struct mpii_comm *c);
-/* buffered.c: completes the sends of c's own buffer and forgets it. */
-void mpii_buffer_comm_free(struct mpii_comm *c);
+/*
+ * buffered.c: the buffer that belongs to a communicator, session or the process
+ * and is kept in *place. MPI codes, words recorded.
+ */
+int mpii_buffer_attach(struct mpii_buffer **place, void *buffer,
+		       MPI_Count size);
+int mpii_buffer_detach(struct mpii_buffer **place, void *buffer_addr,
+		       MPI_Count *size);
+int mpii_buffer_detach_int(struct mpii_buffer **place, void *buffer_addr,
+			   int *size);
+void mpii_buffer_flush(struct mpii_buffer *b);
+int mpii_buffer_iflush(struct mpii_buffer *b, MPI_Request *request);
+/* Completes the sends and forgets it; there may be none. */
+void mpii_buffer_free(struct mpii_buffer **place);
 /* What the standard wants a child to take from its parent. */
 void mpii_comm_inherit(struct mpii_comm *c, const struct mpii_comm *parent);
 /* The end of a constructor: c's handle, or "no memory" when it is NULL. */
@@ -73,6 +85,14 @@ struct mpii_comm *mpii_intercomm_create(struct mpii_group *group,
 int mpii_intercomm_exchange(struct mpii_comm *c, const struct mpii_set *s,
 			    const void *out, int out_len, void **in,
 			    int *in_len);
+/* How the leaders of two sides that have nothing in common yet talk. */
+struct mpii_bridge {
+	struct mpii_comm *peer; /* at the leader only */
+	int remote_leader, tag;
+};
+/* The set @s are the members of @group, its leader first. */
+int mpii_intercomm_build(const struct mpii_set *s, struct mpii_group *group,
+			 const struct mpii_bridge *b, struct mpii_comm **out);
 /* A new context of ours and the other side's. */
 int mpii_intercomm_contexts(struct mpii_comm *c, const struct mpii_set *s,
 			    uint32_t *context, uint32_t *send_context);

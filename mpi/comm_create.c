@@ -72,6 +72,7 @@ static int dup(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm,
 		return mpii_raise(c, err, func);
 	err = dress(n, c, info);
 	if (err) {
+		mpii_attr_delete_all(MPII_ATTR_COMM, n->handle, &n->attrs);
 		mpii_comm_put(n);
 		*newcomm = MPI_COMM_NULL;
 		return mpii_raise(c, err, func);

@@ -25,7 +25,6 @@ void mpii_context_start(void)
 {
 	memset(mask, 0xff, sizeof(mask));
 	mask[0][0] &= ~UINT64_C(3); /* MPI_COMM_WORLD and MPI_COMM_SELF */
-	threads = mpii.provided == MPI_THREAD_MULTIPLE;
 }
 
 void mpii_context_threads(void)

@@ -197,6 +197,21 @@ int PMPI_Type_create_resized_c(MPI_Datatype oldtype, MPI_Count lb,
 }
 MPII_ALIAS(Type_create_resized_c);
 
+/* The last step of MPI_Type_dup: a copy function may refuse. */
+static int copy_attributes(const char *func, struct mpii_type *t,
+			   struct mpii_type *old, MPI_Datatype *newtype)
+{
+	int err = mpii_attr_copy_all(MPII_ATTR_TYPE, old->handle, old->attrs,
+				     &t->attrs);
+
+	if (!err)
+		return err;
+	mpii_attr_delete_all(MPII_ATTR_TYPE, t->handle, &t->attrs);
+	mpii_type_put(t);
+	*newtype = MPI_DATATYPE_NULL;
+	return mpii_raise(NULL, err, func);
+}
+
 int PMPI_Type_dup(MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
 	const char *func = "MPI_Type_dup";
@@ -221,7 +236,7 @@ int PMPI_Type_dup(MPI_Datatype oldtype, MPI_Datatype *newtype)
 	mpii_type_bounds(b.t, old->lb, old->extent);
 	b.t->marked = old->marked;
 	b.t->committed = old->committed;
-	return MPI_SUCCESS;
+	return copy_attributes(func, b.t, old, newtype);
 }
 MPII_ALIAS(Type_dup);
 
@@ -244,6 +259,7 @@ int PMPI_Type_free(MPI_Datatype *datatype)
 {
 	const char *func = "MPI_Type_free";
 	struct mpii_type *t = datatype ? mpii_type_get(*datatype) : NULL;
+	int err;
 
 	if (!t)
 		return mpii_error(NULL, MPI_ERR_TYPE, func,
@@ -254,6 +270,9 @@ int PMPI_Type_free(MPI_Datatype *datatype)
 				  "%s is predefined and cannot be freed",
 				  t->name ? t->name : "a type of "
 				  "MPI_Type_create_f90_*");
+	err = mpii_attr_delete_all(MPII_ATTR_TYPE, t->handle, &t->attrs);
+	if (err)
+		return mpii_raise(NULL, err, func);
 	mpii_type_put(t);
 	*datatype = MPI_DATATYPE_NULL;
 	return MPI_SUCCESS;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * Raising errors: words for the user, then the communicator's error handler.
+ * Raising errors: words for the user, then the error handler of the object.
  *
  * An error code is its class; the words of the latest error of a thread are
  * kept beside it, and MPI_Error_string gives them back for that code.
@@ -12,7 +12,7 @@
 
 #include "errors.h"
 #include "lang.h"
-#include "mpii.h"
+#include "objects.h"
 #include "tools/events.h"
 
 static __thread struct {
@@ -83,51 +83,79 @@ static _Noreturn void fatal(const struct mpii_comm *c, int code)
 	mpii_abort(class, text);
 }
 
-/*
- * Whose handler is in charge when no communicator is at hand: that of
- * MPI_COMM_SELF since MPI 4.0, and of MPI_COMM_WORLD before. Programs of before
- * set one there only.
- */
-static struct mpii_comm *in_charge(void)
+int mpii_handle(const struct mpii_owner *o, int code)
 {
-	if (!mpii_running())
-		return NULL;
-	if (mpii_self.errh->kind == MPII_ERRH_FATAL &&
-	    mpii_world.errh->kind != MPII_ERRH_FATAL)
-		return &mpii_world;
-	return &mpii_self;
-}
-
-int mpii_handle(struct mpii_comm *c, int code)
-{
-	struct mpii_comm *by = c ? c : in_charge();
-	struct mpii_errh *e = by ? by->errh : NULL;
+	struct mpii_errh *e = *o->errh;
 
 	mpii_event(MPII_EVENT_ERROR, code, mpii_class_of_code(code));
 	if (!e || e->kind == MPII_ERRH_FATAL || e->kind == MPII_ERRH_ABORT)
-		fatal(c, code);
+		fatal(o->comm, code);
 	if (e->kind == MPII_ERRH_USER)
-		mpii_call_errhandler(e->lang, e->comm_fn, by->handle, &code);
+		mpii_call_errhandler(e->lang, e->fn, o->handle, &code);
 	return code;
 }
 
-int mpii_raise(struct mpii_comm *c, int code, const char *func)
+/*
+ * Whose handler is in charge when no communicator is at hand: that of
+ * MPI_COMM_SELF since MPI 4.0, and of MPI_COMM_WORLD before. Programs of before
+ * set one there only. Without either, errors are fatal.
+ */
+static struct mpii_owner in_charge(struct mpii_comm *c)
+{
+	static struct mpii_errh *none;
+	struct mpii_comm *by = &mpii_self;
+
+	if (c)
+		return mpii_owner_comm(c);
+	if (!mpii_world_running())
+		return (struct mpii_owner){ MPII_ERRH_COMM, MPI_COMM_SELF,
+					    &none, NULL };
+	if (mpii_self.errh->kind == MPII_ERRH_FATAL &&
+	    mpii_world.errh->kind != MPII_ERRH_FATAL)
+		by = &mpii_world;
+	return (struct mpii_owner){ MPII_ERRH_COMM, by->handle, &by->errh,
+				    NULL };
+}
+
+int mpii_raise_on(const struct mpii_owner *o, int code, const char *func)
 {
 	if (code == MPI_SUCCESS)
 		return code;
 	name_function(code, func);
-	return mpii_handle(c, code);
+	return mpii_handle(o, code);
 }
 
-int mpii_error(struct mpii_comm *c, int code, const char *func,
-	       const char *fmt, ...)
+int mpii_error_on(const struct mpii_owner *o, int code, const char *func,
+		  const char *fmt, ...)
 {
 	va_list ap;
 
 	va_start(ap, fmt);
 	vrecord(code, func, fmt, ap);
 	va_end(ap);
-	return mpii_handle(c, code);
+	return mpii_handle(o, code);
+}
+
+int mpii_raise(struct mpii_comm *c, int code, const char *func)
+{
+	struct mpii_owner o;
+
+	if (mpii_likely(code == MPI_SUCCESS))
+		return code;
+	o = in_charge(c);
+	return mpii_raise_on(&o, code, func);
+}
+
+int mpii_error(struct mpii_comm *c, int code, const char *func,
+	       const char *fmt, ...)
+{
+	struct mpii_owner o = in_charge(c);
+	va_list ap;
+
+	va_start(ap, fmt);
+	vrecord(code, func, fmt, ap);
+	va_end(ap);
+	return mpii_handle(&o, code);
 }
 
 int mpii_class_of(int error)
@@ -159,7 +187,9 @@ static const char *not_running(void)
 
 int mpii_bad_comm(MPI_Comm comm, const char *func)
 {
-	if (!mpii_running())
+	bool world = comm == MPI_COMM_WORLD || comm == MPI_COMM_SELF;
+
+	if (!mpii_running() || (world && !mpii_world_running()))
 		return mpii_error(NULL, MPI_ERR_OTHER, func, "%s",
 				  not_running());
 	if (comm == MPI_COMM_NULL)
@@ -168,6 +198,29 @@ int mpii_bad_comm(MPI_Comm comm, const char *func)
 	return mpii_error(NULL, MPI_ERR_COMM, func,
 			  "comm is %p, which is no communicator or was freed",
 			  (void *)comm);
+}
+
+int mpii_bad_win(MPI_Win h, const char *func)
+{
+	return mpii_error(NULL, MPI_ERR_WIN, func, "win is %s",
+			  h == MPI_WIN_NULL ? "MPI_WIN_NULL" :
+					      "no window, or was freed");
+}
+
+int mpii_bad_file(MPI_File h, const char *func)
+{
+	struct mpii_owner o = mpii_owner_file(NULL);
+
+	return mpii_error_on(&o, MPI_ERR_FILE, func, "the file handle is %s",
+			     h == MPI_FILE_NULL ? "MPI_FILE_NULL" :
+						  "no file, or was closed");
+}
+
+int mpii_bad_session(MPI_Session h, const char *func)
+{
+	return mpii_error(NULL, MPI_ERR_SESSION, func, "session is %s",
+			  h == MPI_SESSION_NULL ? "MPI_SESSION_NULL" :
+						  "no session, or was ended");
 }
 
 int mpii_bad_type(struct mpii_comm *c, MPI_Datatype type, const char *func,

@@ -3,13 +3,13 @@
 #ifndef MPI_ERRORS_H
 #define MPI_ERRORS_H
 
-struct mpii_comm;
+struct mpii_owner;
 
 /* The words recorded with the latest error of this thread if it had this code,
  * else NULL. */
 const char *mpii_last_text(int code);
-/* Run c's handler on a code whose words are recorded; returns the code. */
-int mpii_handle(struct mpii_comm *c, int code);
+/* Run o's handler on a code whose words are recorded; returns the code. */
+int mpii_handle(const struct mpii_owner *o, int code);
 
 /* errcode.c: NULL when there is no such class. */
 const char *mpii_class_text(int class);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mpii.h"
+#include "session/session.h"
 
 struct mpii_group mpii_group_empty = {
 	.obj = { MPII_GROUP, 1 },
@@ -61,8 +61,17 @@ void mpii_group_put(struct mpii_group *g)
 	if (g == &mpii_group_empty || !mpii_obj_drop(&g->obj))
 		return;
 	mpii_obj_end(&g->obj);
+	mpii_session_put(g->session);
 	free(g->world);
 	free(g);
+}
+
+void mpii_group_belong(struct mpii_group *g, const struct mpii_group *from)
+{
+	if (g == &mpii_group_empty || g->session || !from->session)
+		return;
+	mpii_session_hold(from->session);
+	g->session = from->session;
 }
 
 /* For each world rank its rank in @g, or -1. NULL: out of memory. */
@@ -216,12 +225,15 @@ MPII_ALIAS(Group_compare);
 /* --- making groups from groups --- */
 
 /* Finish a constructor: the array becomes the group. */
-static int deliver(int size, int *world, MPI_Group *newgroup, const char *func)
+/* From ranks of @from. */
+static int deliver(const struct mpii_group *from, int size, int *world,
+		   MPI_Group *newgroup, const char *func)
 {
 	struct mpii_group *g = mpii_group_create(size, world);
 
 	if (!g)
 		return mpii_no_mem(NULL, func);
+	mpii_group_belong(g, from);
 	*newgroup = mpii_group_handle(g);
 	return MPI_SUCCESS;
 }
@@ -261,7 +273,7 @@ static int combine(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup,
 			world[n++] = g2->world[i];
 	free(inv1);
 	free(inv2);
-	return deliver(n, world, newgroup, func);
+	return deliver(g1->size ? g1 : g2, n, world, newgroup, func);
 }
 
 int PMPI_Group_union(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
@@ -314,7 +326,7 @@ static int select_ranks(struct mpii_group *g, int n, int *ranks, bool include,
 			world[size++] = g->world[r];
 	free(seen);
 	free(ranks);
-	return deliver(size, world, newgroup, func);
+	return deliver(g, size, world, newgroup, func);
 nomem:
 	free(seen);
 	free(world);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "coll/choose.h"
+#include "comm.h"
 #include "log.h"
 #include "pmi.h"
 #include "process.h"
@@ -30,8 +30,7 @@ _Noreturn void mpii_abort(int code, const char *text)
 	_exit(status);
 }
 
-/* The level we give for a required one: the same, or the next above. */
-static int thread_level(int required)
+int mpii_thread_level(int required)
 {
 	static const int levels[] = { MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED,
 				      MPI_THREAD_SERIALIZED };
@@ -52,11 +51,14 @@ static int start(int required, const char *func)
 				  state == 2 ? "MPI cannot be started again "
 					       "after MPI_Finalize" :
 					       "MPI was initialized already");
-	mpii.provided = thread_level(required);
+	mpii.provided = mpii_thread_level(required);
 	mpii.main_thread = pthread_self();
-	if (mpii_wireup() < 0)
+	if (mpii_runtime_hold() < 0)
 		mpii_abort(MPI_ERR_OTHER, NULL);
-	coll_choose_start();
+	if (mpii.provided == MPI_THREAD_MULTIPLE) {
+		atomic_store(&mpii.multiple, true);
+		mpii_context_threads();
+	}
 	if (!mpii_comm_start())
 		mpii_abort(MPI_ERR_NO_MEM, "MPI_Init: out of memory");
 	atomic_store(&mpii.state, 1);
@@ -97,6 +99,15 @@ int PMPI_Finalized(int *flag)
 }
 MPII_ALIAS(Finalized);
 
+/* Has any rank used a session? Then all stay in the job until they end. */
+static bool any_sessions(void)
+{
+	struct mpii_set s = mpii_set_all(&mpii_world);
+	uint64_t none = !atomic_load(&mpii.sessions);
+
+	return mpii_set_and(&s, &none, 1) || !none;
+}
+
 static int not_running(const char *func)
 {
 	return mpii_error(NULL, MPI_ERR_OTHER, func,
@@ -107,9 +118,10 @@ static int not_running(const char *func)
 
 int PMPI_Finalize(void)
 {
+	bool stay;
 	int err;
 
-	if (!mpii_running())
+	if (!mpii_world_running())
 		return not_running("MPI_Finalize");
 	/* The standard's hook for libraries: they may still use MPI here. */
 	err = mpii_attr_delete_all(MPII_ATTR_COMM, MPI_COMM_SELF,
@@ -120,12 +132,15 @@ int PMPI_Finalize(void)
 	mpii_detached_drain();
 	if (o2g_settings()->stats)
 		mpii_stats();
+	stay = any_sessions();
+	if (stay)
+		mpii_runtime_stay();
 	/* Nobody leaves while others still need answers. A rank that has died
 	 * meanwhile is the launcher's business. */
 	mpii_barrier(&mpii_world);
 	mpii_comm_stop();
 	atomic_store(&mpii.state, 2);
-	mpii_wiredown();
+	mpii_runtime_put(stay);
 	return MPI_SUCCESS;
 }
 MPII_ALIAS(Finalize);
@@ -146,7 +161,7 @@ MPII_ALIAS(Abort);
 
 int PMPI_Query_thread(int *provided)
 {
-	if (!mpii_running())
+	if (!mpii_world_running())
 		return not_running("MPI_Query_thread");
 	if (!provided)
 		return mpii_bad_null(NULL, "MPI_Query_thread", "provided");
@@ -157,7 +172,7 @@ MPII_ALIAS(Query_thread);
 
 int PMPI_Is_thread_main(int *flag)
 {
-	if (!mpii_running())
+	if (!mpii_world_running())
 		return not_running("MPI_Is_thread_main");
 	if (!flag)
 		return mpii_bad_null(NULL, "MPI_Is_thread_main", "flag");

@@ -84,16 +84,16 @@ int mpii_intercomm_contexts(struct mpii_comm *c, const struct mpii_set *s,
 /* --- making one from two intracommunicators --- */
 
 /* A card of one side: its receive context, then its members. */
-static int *make_card(const struct mpii_comm *c, uint32_t context, int *len)
+static int *make_card(const struct mpii_group *g, uint32_t context, int *len)
 {
 	int *card;
 
-	*len = (c->size + 1) * (int)sizeof(int);
+	*len = (g->size + 1) * (int)sizeof(int);
 	card = malloc(*len);
 	if (!card)
 		return NULL;
 	card[0] = (int)context;
-	memcpy(card + 1, c->world, c->size * sizeof(int));
+	memcpy(card + 1, g->world, g->size * sizeof(int));
 	return card;
 }
 
@@ -127,16 +127,10 @@ static int *leader_first(const struct mpii_comm *c, int leader, int *me)
 	return ranks;
 }
 
-struct bridge {
-	struct mpii_comm *peer; /* at the leader only */
-	int remote_leader, tag;
-};
-
 /* Everything but the checks; the two cards are all that the sides share. */
-static int build(const struct mpii_set *s, const struct bridge *b,
-		 struct mpii_comm **out)
+int mpii_intercomm_build(const struct mpii_set *s, struct mpii_group *group,
+			 const struct mpii_bridge *b, struct mpii_comm **out)
 {
-	struct mpii_comm *c = s->c;
 	struct mpii_group *remote;
 	uint32_t context, send_context;
 	int *card, len, in_len, err;
@@ -150,7 +144,7 @@ static int build(const struct mpii_set *s, const struct bridge *b,
 				  .context = b->peer->context + MPII_CTX_GROUP,
 				  .tag = b->tag };
 
-		card = make_card(c, context, &len);
+		card = make_card(group, context, &len);
 		if (!card)
 			return mpii_fail(MPI_ERR_NO_MEM, "out of memory");
 		err = mpii_swap(&k, b->remote_leader, card, len, &in, &in_len);
@@ -167,14 +161,15 @@ static int build(const struct mpii_set *s, const struct bridge *b,
 	remote = mpii_group_create(len, in);
 	if (!remote)
 		return mpii_fail(MPI_ERR_NO_MEM, "out of memory");
-	if (overlap(c->group, remote)) {
+	if (overlap(group, remote)) {
 		mpii_group_put(remote);
 		mpii_context_free(context);
 		return mpii_fail(MPI_ERR_COMM, "the two groups have members in "
 				 "common");
 	}
-	mpii_group_hold(c->group);
-	*out = mpii_intercomm_create(c->group, remote, context, send_context);
+	mpii_group_belong(remote, group);
+	mpii_group_hold(group);
+	*out = mpii_intercomm_create(group, remote, context, send_context);
 	return *out ? MPI_SUCCESS : mpii_fail(MPI_ERR_NO_MEM, "out of memory");
 }
 
@@ -213,7 +208,7 @@ int PMPI_Intercomm_create(MPI_Comm local_comm, int local_leader,
 {
 	static const char func[] = "MPI_Intercomm_create";
 	struct mpii_comm *c = mpii_comm_get(local_comm), *n = NULL;
-	struct bridge b = { mpii_comm_get(peer_comm), remote_leader, tag };
+	struct mpii_bridge b = { mpii_comm_get(peer_comm), remote_leader, tag };
 	struct mpii_set s;
 	int *ranks, err;
 
@@ -230,7 +225,7 @@ int PMPI_Intercomm_create(MPI_Comm local_comm, int local_leader,
 	if (!ranks)
 		return mpii_no_mem(c, func);
 	s.ranks = ranks;
-	err = build(&s, &b, &n);
+	err = mpii_intercomm_build(&s, c->group, &b, &n);
 	free(ranks);
 	if (err)
 		return mpii_raise(c, err, func);

@@ -39,6 +39,9 @@ enum mpii_magic {
 	MPII_MSG = 0x6d6d7367,
 	MPII_ERRH = 0x6d657272,
 	MPII_INFO = 0x6d696e66,
+	MPII_WIN = 0x6d77696e,
+	MPII_FILE = 0x6d66696c,
+	MPII_SESSION = 0x6d736573,
 	MPII_DEAD = 0x64656164, /* freed */
 };
 
@@ -86,7 +89,11 @@ static inline void mpii_obj_end(struct mpii_obj *o)
 /* --- process (init.c) --- */
 
 struct mpii_process {
-	atomic_int state; /* 0 before init, 1 running, 2 finalized */
+	atomic_int state; /* of the world model: 0 before MPI_Init, 1 running,
+			   * 2 finalized */
+	atomic_int users; /* the world model and sessions: runtime.c */
+	atomic_bool sessions; /* there was one */
+	atomic_bool multiple; /* threads may be in MPI at the same time */
 	int rank, size;	  /* in MPI_COMM_WORLD */
 	int provided;	  /* thread level */
 	struct o2g_ep *ep;
@@ -96,7 +103,13 @@ struct mpii_process {
 };
 extern struct mpii_process mpii;
 
+/* May MPI be used, in whichever model? */
 static inline bool mpii_running(void)
+{
+	return atomic_load_explicit(&mpii.users, memory_order_relaxed) > 0;
+}
+/* Are MPI_COMM_WORLD and MPI_COMM_SELF there? */
+static inline bool mpii_world_running(void)
 {
 	return atomic_load_explicit(&mpii.state, memory_order_relaxed) == 1;
 }
@@ -106,11 +119,14 @@ _Noreturn void mpii_abort(int code, const char *text);
 
 /* --- groups (group.c) --- */
 
+struct mpii_session;
+
 struct mpii_group {
 	struct mpii_obj obj;
 	int size;
 	int rank;   /* of this process, or MPI_UNDEFINED */
 	int *world; /* world rank of each member */
+	struct mpii_session *session; /* it comes from, held; NULL: the world */
 };
 extern struct mpii_group mpii_group_empty;
 
@@ -120,6 +136,8 @@ MPI_Group mpii_group_handle(struct mpii_group *g);
 struct mpii_group *mpii_group_create(int size, int *world);
 void mpii_group_hold(struct mpii_group *g);
 void mpii_group_put(struct mpii_group *g);
+/* A new group belongs to the session that @from does. */
+void mpii_group_belong(struct mpii_group *g, const struct mpii_group *from);
 /* MPI_IDENT, MPI_SIMILAR, MPI_UNEQUAL; MPI_UNDEFINED: out of memory. */
 int mpii_group_compare(const struct mpii_group *a, const struct mpii_group *b);
 
@@ -438,14 +456,18 @@ int mpii_wait_all(struct mpii_req **reqs, int n);
 
 /* --- errors (errors.c) --- */
 
+/* What kind of object a handler was made for. */
+enum mpii_errh_of { MPII_ERRH_COMM, MPII_ERRH_WIN, MPII_ERRH_FILE,
+		    MPII_ERRH_SESSION };
+
 struct mpii_errh {
 	struct mpii_obj obj;
 	MPI_Errhandler handle;
 	enum { MPII_ERRH_FATAL, MPII_ERRH_ABORT, MPII_ERRH_RETURN,
 	       MPII_ERRH_USER } kind;
 	uint8_t lang; /* of the function, enum mpii_language */
-	MPI_Comm_errhandler_function *comm_fn;
-	void *fn; /* window, file, session handlers */
+	uint8_t of;   /* enum mpii_errh_of */
+	void *fn;     /* takes a pointer to the handle, and to the code */
 };
 struct mpii_errh *mpii_errh_get(MPI_Errhandler h);
 void mpii_errh_hold(struct mpii_errh *e);

@@ -239,7 +239,7 @@ static int ready(struct mpii_req *r, int i, const char *func)
 		p->err = err;
 	}
 	if (atomic_fetch_add_explicit(&p->ready, 1, memory_order_acq_rel) + 1 ==
-		    p->n && mpii.provided == MPI_THREAD_MULTIPLE)
+		    p->n && atomic_load(&mpii.multiple))
 		mpii_wake(); /* another thread may wait for just this */
 	return err ? mpii_raise(r->comm, err, func) : MPI_SUCCESS;
 }

@@ -5,11 +5,23 @@
 
 #include "mpii.h"
 
+/* init.c: the level we give for a required one: the same, or the next above. */
+int mpii_thread_level(int required);
+
 /* wireup.c: find the job, open the endpoint, leave our address for the others.
  * Fills mpii. Has said why when it returns negative. */
 int mpii_wireup(void);
 /* Leaves the job. */
 void mpii_wiredown(void);
+
+/* runtime.c: one more user of MPI; joins the job if it is the first. Negative
+ * errno, has said why. */
+int mpii_runtime_hold(void);
+/* One user less. After the last the process leaves the job, unless it stays for
+ * sessions to come; then every rank must. */
+void mpii_runtime_put(bool stay);
+/* It will leave when the program ends, at the latest. */
+void mpii_runtime_stay(void);
 
 /* comm.c: MPI_COMM_WORLD and MPI_COMM_SELF. false: out of memory. */
 bool mpii_comm_start(void);

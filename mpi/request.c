@@ -390,7 +390,8 @@ void mpii_detached_drain(void)
 /* A message to ourselves: its arrival wakes all who sleep. */
 void mpii_wake(void)
 {
-	uint64_t tag = (uint64_t)(mpii_self.context + MPII_CTX_GROUP) << 32 |
+	/* of MPI_COMM_SELF's contexts, whether it is there or not */
+	uint64_t tag = (uint64_t)(MPII_CTX_COUNT + MPII_CTX_GROUP) << 32 |
 		       INT32_MAX;
 	struct o2g_seg none = { NULL, 0 };
 	struct o2g_req *r;

@@ -43,6 +43,20 @@ int mpii_no_mem(struct mpii_comm *c, const char *func)
 	return MPI_ERR_NO_MEM;
 }
 
+int mpii_attr_copy_all(enum mpii_attr_kind kind, void *handle,
+		       struct mpii_attr *from, struct mpii_attr **to)
+{
+	assert_null(from); /* no type here has attributes */
+	return MPI_SUCCESS;
+}
+
+int mpii_attr_delete_all(enum mpii_attr_kind kind, void *handle,
+			 struct mpii_attr **list)
+{
+	assert_null(*list);
+	return MPI_SUCCESS;
+}
+
 /* --- the reference --- */
 
 #define MAX_BYTES 20000
