@@ -119,6 +119,15 @@ static void reduce_scatter_block(struct coll *c)
 				 MPI_SUM, MPI_COMM_WORLD);
 }
 
+static void reduce_scatter(struct coll *c)
+{
+	/* Counts of elements, where the others have bytes. */
+	for (int i = 0; i < c->ranks; i++)
+		c->counts[i] = c->doubles;
+	MPI_Reduce_scatter(c->send, c->recv, c->counts, MPI_DOUBLE, MPI_SUM,
+			   MPI_COMM_WORLD);
+}
+
 static void scan(struct coll *c)
 {
 	MPI_Scan(c->send, c->recv, c->doubles, MPI_DOUBLE, MPI_SUM,
@@ -129,6 +138,76 @@ static void exscan(struct coll *c)
 {
 	MPI_Exscan(c->send, c->recv, c->doubles, MPI_DOUBLE, MPI_SUM,
 		   MPI_COMM_WORLD);
+}
+
+/* The same, started and waited for at once. */
+
+static void finish(MPI_Request *request)
+{
+	MPI_Wait(request, MPI_STATUS_IGNORE);
+}
+
+static void ibarrier(struct coll *c)
+{
+	MPI_Request r;
+
+	(void)c;
+	MPI_Ibarrier(MPI_COMM_WORLD, &r);
+	finish(&r);
+}
+
+static void ibcast(struct coll *c)
+{
+	MPI_Request r;
+
+	MPI_Ibcast(c->rank == c->root ? c->send : c->recv, c->size, MPI_BYTE,
+		   c->root, MPI_COMM_WORLD, &r);
+	finish(&r);
+}
+
+static void ireduce(struct coll *c)
+{
+	MPI_Request r;
+
+	MPI_Ireduce(c->send, c->recv, c->doubles, MPI_DOUBLE, MPI_SUM, c->root,
+		    MPI_COMM_WORLD, &r);
+	finish(&r);
+}
+
+static void iallreduce(struct coll *c)
+{
+	MPI_Request r;
+
+	MPI_Iallreduce(c->send, c->recv, c->doubles, MPI_DOUBLE, MPI_SUM,
+		       MPI_COMM_WORLD, &r);
+	finish(&r);
+}
+
+static void iallgather(struct coll *c)
+{
+	MPI_Request r;
+
+	MPI_Iallgather(c->send, c->size, MPI_BYTE, c->recv, c->size, MPI_BYTE,
+		       MPI_COMM_WORLD, &r);
+	finish(&r);
+}
+
+static void ialltoall(struct coll *c)
+{
+	MPI_Request r;
+
+	MPI_Ialltoall(c->send, c->size, MPI_BYTE, c->recv, c->size, MPI_BYTE,
+		      MPI_COMM_WORLD, &r);
+	finish(&r);
+}
+
+static void ialltoallv(struct coll *c)
+{
+	MPI_Request r;
+
+	MPI_Ialltoallv(c->send, c->counts, c->at, MPI_BYTE, c->recv, c->counts,
+		       c->at, MPI_BYTE, MPI_COMM_WORLD, &r);
+	finish(&r);
 }
 
 /* checking */
@@ -305,7 +384,15 @@ const struct perf_command perf_collectives[] = {
 	COLLECTIVE(alltoallv, USUAL, "MPI_Alltoallv", SWAP),
 	COLLECTIVE(reduce_scatter_block, USUAL, "MPI_Reduce_scatter_block",
 		   SUM_PART),
+	COLLECTIVE(reduce_scatter, USUAL, "MPI_Reduce_scatter", SUM_PART),
 	COLLECTIVE(scan, USUAL, "MPI_Scan", PREFIX),
 	COLLECTIVE(exscan, USUAL, "MPI_Exscan", PREFIX, .without_self = true),
+	COLLECTIVE(ibarrier, NULL, "MPI_Ibarrier", NOTHING),
+	COLLECTIVE(ibcast, USUAL, "MPI_Ibcast", COPY),
+	COLLECTIVE(ireduce, USUAL, "MPI_Ireduce", SUM, .at_root = true),
+	COLLECTIVE(iallreduce, USUAL, "MPI_Iallreduce", SUM),
+	COLLECTIVE(iallgather, USUAL, "MPI_Iallgather", COLLECT),
+	COLLECTIVE(ialltoall, USUAL, "MPI_Ialltoall", SWAP),
+	COLLECTIVE(ialltoallv, USUAL, "MPI_Ialltoallv", SWAP),
 	{.name = NULL},
 };

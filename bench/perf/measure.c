@@ -90,12 +90,17 @@ static long calibrate(struct perf *p, perf_step *step, void *arg)
 	return times > 0 ? times : 1;
 }
 
-/* As many as were asked for, but in no more time than the repetitions take. */
+/*
+ * As many as were asked for, but in no more time than the repetitions take; three
+ * at least, of something slow.
+ */
 static long samples_to_take(const struct perf *p, double usual)
 {
 	double most = p->reps * p->rep_time / (usual > 0 ? usual : 1e-9);
 	long n = p->samples < most ? p->samples : most;
 
+	if (n < 3 && p->samples >= 3)
+		n = 3;
 	MPI_Bcast(&n, 1, MPI_LONG, 0, MPI_COMM_WORLD);
 	return n;
 }

@@ -44,15 +44,15 @@ void perf_cells_percentiles(struct perf *p, const struct perf_time *t,
 
 static int width_of(const struct perf *p, int i)
 {
-	int len = strlen(p->cells[i].title) + 2;
+	int len = strlen(p->cells[i].title) + 1;
 
-	return len > 11 ? len : 11;
+	return len > 10 ? len : 10;
 }
 
 static void print_titles(const struct perf *p)
 {
 	for (int i = 0; i < p->n_cells; i++)
-		printf("%*s", width_of(p, i), p->cells[i].title);
+		printf(" %*s", width_of(p, i), p->cells[i].title);
 	printf("\n");
 }
 
@@ -62,9 +62,9 @@ static void print_values(const struct perf *p)
 		double value = p->cells[i].value;
 
 		if (value == (long)value)
-			printf("%*ld", width_of(p, i), (long)value);
+			printf(" %*ld", width_of(p, i), (long)value);
 		else
-			printf("%*.3f", width_of(p, i), value);
+			printf(" %*.3f", width_of(p, i), value);
 	}
 	printf("\n");
 }

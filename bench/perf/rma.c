@@ -5,6 +5,9 @@
  */
 #include "perf.h"
 
+/* MPICH 4.0.2 mixes up the ranks' windows when they are below a page. */
+static const int smallest_window = 1 << 16;
+
 static long window = 64;
 
 static const struct perf_option options[] = {
@@ -86,10 +89,13 @@ static void run(struct perf *p, bool get)
 	if (window < 1)
 		perf_fail("--window is 1 or more");
 	for (int i = 0; i < p->n_sizes; i++) {
+		int room = p->sizes[i] > smallest_window ? p->sizes[i]
+							  : smallest_window;
+
 		r.size = p->sizes[i];
-		MPI_Alloc_mem(r.size ? r.size : 1, MPI_INFO_NULL, &r.local);
-		MPI_Win_allocate(r.size ? r.size : 1, 1, MPI_INFO_NULL,
-				 MPI_COMM_WORLD, &r.remote, &r.win);
+		MPI_Alloc_mem(room, MPI_INFO_NULL, &r.local);
+		MPI_Win_allocate(room, 1, MPI_INFO_NULL, MPI_COMM_WORLD,
+				 &r.remote, &r.win);
 		MPI_Win_lock_all(0, r.win);
 		measure(p, &r);
 		MPI_Win_unlock_all(r.win);

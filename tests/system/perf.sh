@@ -48,9 +48,11 @@ perf flood --messages 2000 --sleep-ms 10
 perf -n 3 startup
 expect "$TMP/out" 'init ms +alltoall ms +MiB'
 for coll in barrier bcast reduce allreduce gather gatherv scatter scatterv \
-	allgather allgatherv alltoall alltoallv reduce_scatter_block scan exscan; do
+	allgather allgatherv alltoall alltoallv reduce_scatter_block \
+	reduce_scatter scan exscan ibarrier ibcast ireduce iallreduce iallgather \
+	ialltoall ialltoallv; do
 	sizes="--sizes 8,4k"
-	[ $coll = barrier ] && sizes=
+	case $coll in *barrier) sizes= ;; esac
 	perf -n 3 $coll $sizes --check $short
 	expect "$TMP/out" "^# $coll, 3 ranks"
 done
