@@ -11,9 +11,16 @@ LAB_OUT := $(BUILD)/lab/$(notdir $(LAB_KERNEL))
 
 .PHONY: vm-test vm-debug-test driver-check lab-build lab-modules
 
-LAB_TOOLS := $(addprefix $(BUILD)/lab/,cable remote)
+LAB_TOOLS := $(addprefix $(BUILD)/lab/,cable remote count)
 
-lab-build: test-build lab-modules $(LAB_TOOLS)
+lab-build: test-build lab-modules $(LAB_TOOLS) $(BUILD)/lab/insn.so
+
+# The version of the plugin interface goes with QEMU's.
+$(BUILD)/lab/insn.so: lab/insn.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(LDFLAGS) -fPIC -shared -fvisibility=hidden \
+	  -DPLUGIN_VERSION=$$(qemu-system-x86_64 --version 2>/dev/null | \
+	    awk '/version/ { print ($$4 + 0 >= 9.2) ? 4 : 1 }') -o $@ $<
 
 $(LAB_TOOLS): $(BUILD)/lab/%: lab/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
