@@ -159,7 +159,7 @@ $(EXAMPLES_MPI): $(BUILD)/examples/%: examples/%.c $(MPICC) $(LIBMPI) \
 	$(MPICC) $(OPT) $(WARN) $(SANITIZE) -o $@ $<
 
 include launch/launch.mk driver/driver.mk mpi/fortran/fortran.mk
--include tests/unit/unit.mk tests/fuzz/fuzz.mk bench/bench.mk lab/lab.mk
+-include tests/unit/unit.mk tests/fuzz/fuzz.mk bench/bench.mk
 
 # --- tests ---
 
@@ -190,6 +190,8 @@ $(BUILD)/tests/system/soak: tests/system/soak.c $(LIBO2G) include/o2g.h \
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(LDFLAGS) -Iinclude -o $@ $< -L$(BUILD)/lib -lo2g \
 	  -Wl,-rpath,'$$ORIGIN/../../lib'
+
+-include lab/lab.mk
 
 # Set-up comes first and may install what the rules above look for, so the work
 # is done by a second make. As many jobs as there are processors, unless told.

@@ -1,19 +1,22 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 #
 # make vm-test         the driver and the kernel engine in virtual machines:
-#                      docs/lab.md; T=pattern runs some, LAB_KERNEL=6.12 or sid
+#                      docs/lab.md; T=pattern runs some, LAB_KERNEL=6.12 or
+#                      sid, LAB_ALL=1 every line of the MPI test list
 # make vm-debug-test   the same on a kernel built with KASAN, lockdep and others
 # make driver-check    sparse and checkpatch
 # make lab-build       only build what a guest needs
 
 LAB_KERNEL ?= 6.1
+LAB_ALL ?= 0
 LAB_OUT := $(BUILD)/lab/$(notdir $(LAB_KERNEL))
 
 .PHONY: vm-test vm-debug-test driver-check lab-build lab-modules
 
-LAB_TOOLS := $(addprefix $(BUILD)/lab/,cable remote count)
+LAB_TOOLS := $(addprefix $(BUILD)/lab/,cable remote count fuzz_dev)
+$(BUILD)/lab/fuzz_dev: core/wire.c core/wire.h include/uapi/o2g.h
 
-lab-build: test-build lab-modules $(LAB_TOOLS) $(BUILD)/lab/insn.so
+lab-build: all $(MPI_TESTS) lab-modules $(LAB_TOOLS) $(BUILD)/lab/insn.so
 
 # The version of the plugin interface goes with QEMU's.
 $(BUILD)/lab/insn.so: lab/insn.c $(BUILD)/flags
@@ -24,7 +27,7 @@ $(BUILD)/lab/insn.so: lab/insn.c $(BUILD)/flags
 
 $(LAB_TOOLS): $(BUILD)/lab/%: lab/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $<
+	$(CC) $(CFLAGS) $(LDFLAGS) $(INC) -o $@ $(filter %.c,$^)
 
 # Modules are built where their sources are linked to: see driver/driver.mk.
 lab-modules:
@@ -39,7 +42,7 @@ lab-modules:
 vm-test:
 	@scripts/setup lab
 	@$(again) -s lab-build LAB_KERNEL='$(LAB_KERNEL)'
-	@BUILD=$(BUILD) lab/test --kernel '$(LAB_KERNEL)' $(T)
+	@BUILD=$(BUILD) LAB_ALL=$(LAB_ALL) lab/test --kernel '$(LAB_KERNEL)' $(T)
 
 vm-debug-test:
 	@scripts/setup debug-kernel

@@ -1,0 +1,599 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
+/*
+ * lab/fuzz_dev SECONDS [SEED]: bad programs and bad peers for the driver, in a
+ * guest of the lab.
+ *
+ * Again and again a process opens endpoints, joins them by TCP connections and
+ * does everything with them that a program can, in an order and with arguments
+ * that make no sense, from several threads: calls, the mapped rings, sockets
+ * that close, reset and get the wrong bytes. It is killed at a random moment.
+ * What is tested is that the kernel neither reports anything (lab/ktap looks)
+ * nor keeps anything, and that the process ends when it is killed.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "uapi/o2g.h"
+#include "wire.h"
+
+#define NEPS      3
+#define NSLOTS    64
+#define MEMORY    (1 << 20)
+#define WAIT_DEAD 30 /* seconds that a killed process may take to end */
+
+/* Shared by the threads of one process; races on it are welcome. */
+static struct {
+	int fd;
+	void *area;
+	size_t size;
+	struct o2gd_setup setup;
+} eps[NEPS];
+
+/* Ends of connections; raw ones are ours to write nonsense into. */
+static int socks[2 * NEPS], raws[NEPS];
+static char *memory, *read_only;
+
+static __thread uint64_t state;
+
+static uint64_t rnd(void)
+{
+	state ^= state << 13;
+	state ^= state >> 7;
+	state ^= state << 17;
+	return state;
+}
+
+static uint64_t below(uint64_t n)
+{
+	return rnd() % n;
+}
+
+static int one_in(unsigned int n)
+{
+	return below(n) == 0;
+}
+
+/* Numbers that break things: small, at the edge of a type, or anything. */
+static uint64_t odd_number(void)
+{
+	static const uint64_t edges[] = {
+		0, 1, 2, 15, 16, 17, 255, 256, 4095, 4096, 4097, 65535, 65536,
+		0x7fffffff, 0x80000000, 0xffffffff, 0x100000000ull,
+		1ull << 47, 1ull << 48, INT64_MAX, 1ull << 63, UINT64_MAX,
+	};
+
+	if (one_in(3))
+		return rnd();
+	return edges[below(sizeof(edges) / sizeof(edges[0]))] + below(3) - 1;
+}
+
+/* Mostly what makes sense, below n. */
+static uint64_t number(uint64_t n)
+{
+	return one_in(20) ? odd_number() : below(n);
+}
+
+static uint64_t length(void)
+{
+	switch (below(6)) {
+	case 0:
+		return below(17);
+	case 1:
+		return below(O2GD_SMALL + 2);
+	case 2:
+		return below(200000);
+	case 3:
+		return one_in(4) ? odd_number() : 8;
+	default:
+		return below(512);
+	}
+}
+
+static uint64_t address(uint64_t len)
+{
+	switch (below(16)) {
+	case 0:
+		return odd_number();
+	case 1:
+		return (uint64_t)(uintptr_t)read_only;
+	case 2:
+		return (uint64_t)(uintptr_t)memory + MEMORY - below(4096);
+	default:
+		return (uint64_t)(uintptr_t)memory +
+		       below(len < MEMORY ? MEMORY - len : MEMORY);
+	}
+}
+
+static uint64_t tag(void)
+{
+	return one_in(10) ? rnd() : below(4);
+}
+
+/* --- connections --- */
+
+static int tcp_pair(int pair[2])
+{
+	struct sockaddr_in a = { .sin_family = AF_INET,
+				 .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t len = sizeof(a);
+	int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	pair[0] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	pair[1] = -1;
+	if (!bind(listener, (void *)&a, len) && !listen(listener, 1) &&
+	    !getsockname(listener, (void *)&a, &len) &&
+	    !connect(pair[0], (void *)&a, len))
+		pair[1] = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+	close(listener);
+	return pair[1] < 0 ? -1 : 0;
+}
+
+static void register_socket(int ep, uint32_t peer, int fd)
+{
+	struct o2gd_socket s = { .peer = peer, .fd = fd };
+
+	ioctl(eps[ep].fd, O2GD_SOCKET, &s);
+}
+
+/* Endpoint 0 to all others and back; each also has a peer that is ours. */
+static void join(void)
+{
+	int i, pair[2];
+
+	for (i = 1; i < NEPS; i++) {
+		if (tcp_pair(pair))
+			continue;
+		socks[2 * i] = pair[0];
+		socks[2 * i + 1] = pair[1];
+		register_socket(0, i, pair[0]);
+		register_socket(i, 0, pair[1]);
+	}
+	for (i = 0; i < NEPS; i++) {
+		if (tcp_pair(pair))
+			continue;
+		raws[i] = pair[0];
+		register_socket(i, NEPS, pair[1]);
+		close(pair[1]);
+	}
+}
+
+/* --- endpoints --- */
+
+static void map_area(int i)
+{
+	void *p = mmap(NULL, eps[i].setup.map_size, PROT_READ | PROT_WRITE,
+		       MAP_SHARED, eps[i].fd, 0);
+
+	if (p == MAP_FAILED)
+		return;
+	eps[i].area = p;
+	eps[i].size = eps[i].setup.map_size;
+}
+
+static void open_endpoint(int i)
+{
+	uint32_t slots = NSLOTS;
+	struct o2gd_setup s = {
+		.version = O2GD_VERSION, .rank = i, .size = NEPS + 1,
+		.sq_entries = 16, .cq_entries = 1u << (3 + below(4)),
+		.dump_size = 4096u << below(6),
+		.eager_max = 1024u << below(8), .data_chunk = 1024u << below(8),
+		.peer_budget = 4096u << below(8),
+	};
+
+	if (one_in(10))
+		((uint32_t *)&s)[below(sizeof(s) / 4)] = odd_number();
+	eps[i].fd = open(O2GD_DEVICE, O_RDWR | O_CLOEXEC);
+	if (eps[i].fd < 0 || ioctl(eps[i].fd, O2GD_SETUP, &s))
+		return;
+	eps[i].setup = s;
+	map_area(i);
+	ioctl(eps[i].fd, O2GD_GROW, &slots);
+}
+
+/* --- what threads do --- */
+
+static void fill_sqe(struct o2gd_sqe *e)
+{
+	static __thread struct iovec iov[8];
+	uint64_t i, n;
+
+	memset(e, 0, sizeof(*e));
+	e->op = number(7);
+	e->flags = number(2);
+	e->slot = number(NSLOTS);
+	e->peer = one_in(5) ? O2GD_ANY : number(NEPS + 1);
+	e->tag = tag();
+	e->ignore = one_in(4) ? rnd() : 0;
+	e->len = length();
+	e->addr = address(e->len);
+	e->key = one_in(3) ? number(4) + 1 : 0;
+	e->offset = one_in(4) ? odd_number() : 0;
+	if (!one_in(4))
+		return;
+	n = 1 + below(8);
+	for (i = 0; i < n; i++) {
+		iov[i].iov_len = length();
+		iov[i].iov_base = (void *)(uintptr_t)address(iov[i].iov_len);
+	}
+	e->nsegs = number(n + 1);
+	e->addr = one_in(8) ? odd_number() : (uint64_t)(uintptr_t)iov;
+	e->len = one_in(3) ? odd_number() : e->len;
+}
+
+static void submit(int fd)
+{
+	struct o2gd_sqe e;
+
+	fill_sqe(&e);
+	ioctl(fd, O2GD_SUBMIT, &e);
+}
+
+static void inject(int fd)
+{
+	struct o2gd_inject i = { .peer = number(NEPS + 1), .len = length(),
+				 .tag = tag() };
+
+	i.addr = address(i.len);
+	ioctl(fd, O2GD_INJECT, &i);
+}
+
+static void probe(int fd)
+{
+	struct o2gd_probe p = { .source = one_in(2) ? O2GD_ANY : number(NEPS + 1),
+				.take = below(2), .tag = tag(),
+				.ignore = one_in(2) ? UINT64_MAX : 0 };
+	struct o2gd_sqe e;
+
+	if (ioctl(fd, O2GD_PROBE, &p) || !p.take)
+		return;
+	fill_sqe(&e);
+	e.op = O2GD_OP_MRECV;
+	e.key = one_in(10) ? odd_number() : p.handle;
+	ioctl(fd, O2GD_SUBMIT, &e);
+}
+
+static void memory_calls(int fd)
+{
+	struct o2gd_mem m = { .access = number(4), .key = number(4) + 1 };
+	uint64_t key = number(4) + 1;
+
+	m.len = length();
+	m.addr = address(m.len);
+	if (one_in(2))
+		ioctl(fd, O2GD_MEM_ADD, &m);
+	else
+		ioctl(fd, O2GD_MEM_DROP, &key);
+}
+
+static void small_calls(int fd)
+{
+	struct o2gd_wait w = { .seen = odd_number(), .timeout_ms = below(20) };
+	struct o2gd_fetch f = { .slot = number(NSLOTS), .len = length() };
+	struct o2gd_peer_info pi = { .peer = number(NEPS + 1) };
+	struct o2gd_info info;
+	struct pollfd p = { fd, POLLIN, 0 };
+	uint32_t n = number(NSLOTS), ms = below(10);
+
+	switch (below(9)) {
+	case 0:
+		ioctl(fd, O2GD_WAIT, &w);
+		break;
+	case 1:
+		f.addr = address(f.len);
+		ioctl(fd, O2GD_FETCH, &f);
+		break;
+	case 2:
+		ioctl(fd, O2GD_PEER_INFO, &pi);
+		break;
+	case 3:
+		ioctl(fd, O2GD_INFO, &info);
+		break;
+	case 4:
+		poll(&p, 1, below(5));
+		break;
+	case 5:
+		ioctl(fd, O2GD_CANCEL, &n);
+		break;
+	case 6:
+		if (one_in(30))
+			ioctl(fd, O2GD_BYE, &ms);
+		break;
+	case 7:
+		n = one_in(50) ? odd_number() : below(4 * NSLOTS);
+		ioctl(fd, O2GD_GROW, &n);
+		break;
+	default:
+		ioctl(fd, O2GD_KICK);
+	}
+}
+
+/* Take completions as a library would, or spoil the mapped memory. */
+static void rings(int i)
+{
+	struct o2gd_shared *sh = eps[i].area;
+	struct o2gd_setup *s = &eps[i].setup;
+	struct o2gd_sqe *sq;
+
+	if (!sh || !eps[i].size)
+		return;
+	switch (below(8)) {
+	case 0:
+		((uint32_t *)sh)[below(sizeof(*sh) / 4)] = odd_number();
+		break;
+	case 1:
+		((volatile unsigned char *)sh)[below(eps[i].size)] = rnd();
+		break;
+	case 2:
+	case 3:
+		sq = (void *)((char *)sh + s->sq_off);
+		fill_sqe(&sq[sh->sq_tail & (s->sq_entries - 1)]);
+		sq[sh->sq_tail & (s->sq_entries - 1)].op = O2GD_OP_RECV;
+		__atomic_add_fetch(&sh->sq_tail, 1, __ATOMIC_SEQ_CST);
+		ioctl(eps[i].fd, O2GD_KICK);
+		break;
+	default:
+		__atomic_add_fetch(&sh->cq_head, below(4), __ATOMIC_SEQ_CST);
+	}
+}
+
+/* Packets as a peer sends them, with some fields that it would not. */
+static void wire_packet(int i)
+{
+	unsigned char buf[O2G_HDR_SIZE + 8192];
+	struct o2g_hdr h = { .type = 1 + below(O2G_PKT_MAX - 1),
+			     .flags = one_in(3) ? below(16) : 0,
+			     .credit = one_in(3) ? number(65536) : 0,
+			     .src = NEPS, .dst = i, .tag = tag(),
+			     .cookie = number(8), .aux = number(4096) };
+	size_t len = O2G_HDR_SIZE, body, part;
+
+	body = below(one_in(4) ? 8192 : 100);
+	h.length = one_in(10) ? odd_number() : body;
+	if (one_in(20))
+		h.src = odd_number();
+	o2g_wire_encode(&h, buf);
+	if (one_in(10))
+		buf[below(O2G_HDR_SIZE)] ^= 1 << below(8);
+	if (o2g_wire_body(&h))
+		len += body;
+	/* In pieces: a header may be cut anywhere. */
+	for (size_t at = 0; at < len; at += part) {
+		part = one_in(2) ? len - at : 1 + below(len - at);
+		if (send(raws[i], buf + at, part, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
+			return;
+	}
+}
+
+static void new_raw(int i)
+{
+	struct linger l = { .l_onoff = one_in(2), .l_linger = 0 };
+	int pair[2], dead;
+
+	setsockopt(raws[i], SOL_SOCKET, SO_LINGER, &l, sizeof(l));
+	dead = raws[i];
+	if (!tcp_pair(pair)) {
+		raws[i] = pair[0];
+		register_socket(i, NEPS, pair[1]);
+		if (one_in(2))
+			register_socket(i, NEPS, pair[1]);
+		close(pair[1]);
+	}
+	close(dead);
+}
+
+static void socket_calls(int i)
+{
+	int fd = socks[below(2 * NEPS)], value = below(3);
+	uint32_t peer = number(NEPS + 1);
+	char buf[256];
+
+	switch (below(8)) {
+	case 0:
+		shutdown(fd, below(3));
+		break;
+	case 1:
+		setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &value, sizeof(value));
+		break;
+	case 2:
+		recv(fd, buf, sizeof(buf), MSG_DONTWAIT);
+		break;
+	case 3:
+		if (one_in(20))
+			ioctl(eps[i].fd, O2GD_PEER_DOWN, &peer);
+		break;
+	case 4:
+		register_socket(i, peer, one_in(2) ? fd : (int)number(40));
+		break;
+	case 5:
+		setsockopt(fd, IPPROTO_TCP, TCP_ULP, "tls", 4);
+		break;
+	default:
+		new_raw(i);
+	}
+}
+
+/* Memory under a transfer goes away, descriptors do, a child has them too. */
+static void surroundings(int i)
+{
+	pid_t pid;
+
+	switch (below(6)) {
+	case 0:
+		mmap(memory + (below(MEMORY) & ~4095ul), 4096,
+		     PROT_READ | PROT_WRITE,
+		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+		break;
+	case 1:
+		madvise(memory, MEMORY, MADV_DONTNEED);
+		break;
+	case 2:
+		pid = fork();
+		if (!pid) {
+			for (int n = 0; n < 20; n++)
+				small_calls(eps[i].fd);
+			_exit(0);
+		}
+		if (pid > 0)
+			waitpid(pid, NULL, 0);
+		break;
+	case 3:
+		if (eps[i].area && one_in(10)) {
+			eps[i].size = 0;
+			munmap(eps[i].area, eps[i].setup.map_size);
+			map_area(i);
+		}
+		break;
+	case 4:
+		if (one_in(10)) {
+			close(eps[i].fd);
+			open_endpoint(i);
+		}
+		break;
+	default:
+		close(dup(eps[i].fd));
+	}
+}
+
+static void one_thing(void)
+{
+	int i = below(NEPS);
+
+	switch (below(16)) {
+	case 0 ... 4:
+		submit(eps[i].fd);
+		break;
+	case 5:
+	case 6:
+		inject(eps[i].fd);
+		break;
+	case 7:
+		probe(eps[i].fd);
+		break;
+	case 8:
+		memory_calls(eps[i].fd);
+		break;
+	case 9:
+		rings(i);
+		break;
+	case 10:
+	case 11:
+		wire_packet(i);
+		break;
+	case 12:
+		if (one_in(4))
+			socket_calls(i);
+		break;
+	case 13:
+		if (one_in(8))
+			surroundings(i);
+		break;
+	default:
+		small_calls(eps[i].fd);
+	}
+}
+
+/* Where the kernel can make allocations fail for a thread, let it. */
+static void let_fail(void)
+{
+	int fd = open("/proc/thread-self/make-it-fail", O_WRONLY);
+
+	if (fd < 0)
+		return;
+	if (write(fd, "1", 1) < 0)
+		perror("make-it-fail");
+	close(fd);
+}
+
+static void *thread(void *arg)
+{
+	state = (uintptr_t)arg;
+	if (one_in(2))
+		let_fail();
+	for (;;)
+		one_thing();
+	return NULL;
+}
+
+static void live(uint64_t seed)
+{
+	pthread_t t;
+	int i;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGSEGV, SIG_DFL);
+	state = seed;
+	memory = mmap(NULL, MEMORY, PROT_READ | PROT_WRITE,
+		      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	read_only = mmap(NULL, 65536, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS,
+			 -1, 0);
+	memset(socks, -1, sizeof(socks));
+	memset(raws, -1, sizeof(raws));
+	for (i = 0; i < NEPS; i++)
+		open_endpoint(i);
+	join();
+	for (i = 0; i < 2; i++)
+		pthread_create(&t, NULL, thread, (void *)(uintptr_t)(rnd() | 1));
+	for (;;)
+		one_thing();
+}
+
+/* Kill a process; it must be gone soon. */
+static int end_of(pid_t pid)
+{
+	int i;
+
+	kill(pid, SIGKILL);
+	for (i = 0; i < WAIT_DEAD * 100; i++) {
+		if (waitpid(pid, NULL, WNOHANG) == pid)
+			return 0;
+		usleep(10000);
+	}
+	fprintf(stderr, "fuzz_dev: process %d does not die\n", pid);
+	return 1;
+}
+
+int main(int argc, char **argv)
+{
+	uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 0) : (uint64_t)time(NULL);
+	time_t end = time(NULL) + (argc > 1 ? atoi(argv[1]) : 10);
+	unsigned long lives = 0;
+
+	printf("fuzz_dev: seed %llu\n", (unsigned long long)seed);
+	fflush(stdout);
+	state = seed * 2654435761u + 88172645463325252ull;
+	while (time(NULL) < end) {
+		uint64_t of_life = rnd() | 1;
+		pid_t pid = fork();
+
+		if (!pid)
+			live(of_life);
+		if (pid < 0)
+			return 1;
+		usleep(below(one_in(4) ? 1500000 : 300000));
+		if (end_of(pid))
+			return 1;
+		lives++;
+	}
+	printf("fuzz_dev: %lu processes\n", lives);
+	return 0;
+}
