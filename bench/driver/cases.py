@@ -195,6 +195,9 @@ OVERLAP_SIZES = (64 * KB, 256 * KB, MB, 4 * MB, 16 * MB)
 # O2G_UNEXPECTED is 64 MiB; the first use of a channel's own buffers shows too.
 FLOOD_LIMIT = 64
 
+# EP hardly communicates: as fast as others, but for what runs differ by.
+NAS_GOALS = {("is", 16): 1.5, ("ep", 4): 0.97, ("ep", 16): 0.97}
+
 TARGETS = [
     Target("shm-latency", 8, "usec", "8 B half round trip, us",
            "ratio-max", 1.0),
@@ -247,7 +250,7 @@ TARGETS = [
       for over in ("shm", "tcp") for last in ("", "-last")),
     *(Target(f"tcp-nas-{kernel}-{ranks}", 0, "Mop/s",
              f"NAS {kernel.upper()}, {ranks} ranks, Mop/s", "ratio-min",
-             1.5 if (kernel, ranks) == ("is", 16) else 1.0)
+             NAS_GOALS.get((kernel, ranks), 1.0))
       for kernel in NAS for ranks in (4, 16)),
     Target("tcp-nas-is-16", 0, "Mop/s", "NAS IS, 16 ranks, over MPICH",
            "mpich-min", 2.8),
