@@ -9,6 +9,8 @@
 #include "session/session.h"
 
 #define LEVEL_KEY "mpi_thread_support_level"
+/* So the standard's examples call it, and programs that follow them. */
+#define LEVEL_KEY_TOO "thread_level"
 #define KINDS_KEY "mpi_memory_alloc_kinds"
 
 static const struct {
@@ -66,6 +68,8 @@ static int wanted_level(const struct mpii_info *info)
 {
 	const char *value = mpii_info_value(info, LEVEL_KEY);
 
+	if (!value)
+		value = mpii_info_value(info, LEVEL_KEY_TOO);
 	for (int i = 0; value && i < LEVELS; i++)
 		if (!strcmp(value, levels[i].name))
 			return levels[i].level;
@@ -167,6 +171,7 @@ int PMPI_Session_get_info(MPI_Session session, MPI_Info *info_used)
 			name = levels[k].name;
 	i = mpii_info_copy(NULL);
 	if (!i || !mpii_info_add(i, LEVEL_KEY, name) ||
+	    !mpii_info_add(i, LEVEL_KEY_TOO, name) ||
 	    !mpii_info_add(i, KINDS_KEY, "mpi,system")) {
 		mpii_info_destroy(i);
 		return mpii_session_raise(s, mpii_fail(MPI_ERR_NO_MEM,
