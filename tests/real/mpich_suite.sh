@@ -45,6 +45,9 @@ known()
 {
 	awk -v n="$1" '/^## known
 # attr/keyval_double_free_win  needs windows
+# errhan/adderr          MPIX_ names for what is in the standard now
+# mpi_t/cvarwrite        writes nonsense to settings, after MPI has started
+# mpi_t/qmpi_test        MPICH's own interface for tools
 # coll/nonblocking2      keeps handles of types in an int
 # coll/nonblocking3      the same
 # datatype/indexed_misc  uses the handle of a type after freeing the type
