@@ -5,7 +5,7 @@
  * A callback of o2g_on_done runs with the lock held and has to be short. Work
  * may copy and compute as long as it likes: whoever makes progress next does it,
  * after letting go of the lock. That is a thread that waits, tests or polls; when
- * there is none, the progress thread. Threads that wait look at their conditions
+ * there is none, the progress thread, unless the work is for callers only. Threads that wait look at their conditions
  * again afterwards, since the work may have been what they wait for.
  */
 #include "user.h"
@@ -56,16 +56,30 @@ int user_after(struct o2g_ep *o, struct o2g_req *const *reqs, size_t n,
 	return pending == 0;
 }
 
+/* The next that this thread may do. */
+static struct o2g_work *take(struct user_ep *ep)
+{
+	bool all = !is_progress_thread(ep);
+	struct o2g_work **p = &ep->work, *w;
+
+	while (*p && (*p)->callers_only && !all)
+		p = &(*p)->next;
+	w = *p;
+	if (!w)
+		return NULL;
+	*p = w->next;
+	if (!w->next)
+		ep->work_tail = p;
+	return w;
+}
+
 void user_run_work(struct user_ep *ep)
 {
 	struct o2g_work *w;
 
 	env_assert(ep->lock.depth == 0);
 	ep->workers++;
-	while ((w = ep->work)) {
-		ep->work = w->next;
-		if (!ep->work)
-			ep->work_tail = &ep->work;
+	while ((w = take(ep))) {
 		ep->works--;
 		user_unlock(ep);
 		w->fn(w);
@@ -77,6 +91,12 @@ void user_run_work(struct user_ep *ep)
 
 void user_work_left(struct user_ep *ep)
 {
-	if (!ep->inside && !ep->workers && !is_progress_thread(ep))
+	if (ep->inside || ep->workers || is_progress_thread(ep))
+		return;
+	for (struct o2g_work *w = ep->work; w; w = w->next) {
+		if (w->callers_only)
+			continue;
 		user_async_kick(ep);
+		return;
+	}
 }

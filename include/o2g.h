@@ -137,12 +137,14 @@ void o2g_on_done(struct o2g_req *req, void (*fn)(void *arg), void *arg);
 /*
  * Have work->fn called, once, when all n requests are done; NULL entries are
  * skipped. It is called without locks, by a thread that makes progress or by the
- * library's own, and may take its time, but must not wait. Returns 0; or 1 when
- * all are done already, and then does not call it. Until then work and requests
- * must stay; the requests have no other callback and are freed as usual.
+ * library's own unless that is not wanted, and may take its time, but must not
+ * wait. Returns 0; or 1 when all are done already, and then does not call it.
+ * Until then work and requests must stay; the requests have no other callback and
+ * are freed as usual.
  */
 struct o2g_work {
 	void (*fn)(struct o2g_work *work);
+	int callers_only; /* not by the library's own thread */
 	/* libo2g's */
 	struct o2g_work *next;
 	struct o2g_ep *ep;

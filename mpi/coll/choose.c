@@ -92,6 +92,18 @@ static bool one_node(const struct call *c)
 	return coll_on_one_node(c->k->c);
 }
 
+/* Every rank has a node of its own: messages are dear, waits are not. */
+static bool apart(const struct call *c)
+{
+	return mpii_nodes() && !coll_on_one_node(c->k->c) &&
+	       !coll_levels(c->k->c);
+}
+
+static bool apart_and_power_of_two(const struct call *c)
+{
+	return power_of_two(c) && apart(c);
+}
+
 /* Ranks are on several nodes, and some share one. */
 static bool several_nodes(const struct call *c)
 {

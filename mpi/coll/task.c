@@ -258,6 +258,9 @@ static struct mpii_req *create(struct mpii_comm *c, coll_fn *fn,
 		return NULL;
 	}
 	t->work.fn = continue_work;
+	/* A program with one thread does not expect its functions in two. */
+	t->work.callers_only = a->op && !a->op->predefined &&
+			       mpii.provided < MPI_THREAD_MULTIPLE;
 	t->fn = fn;
 	r->state = t;
 	r->release = release;
