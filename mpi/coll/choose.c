@@ -89,14 +89,13 @@ static bool shared_rows(const struct call *c)
 /* All ranks can read each other's memory: one copy each, by who receives. */
 static bool one_node(const struct call *c)
 {
-	return coll_on_one_node(c->k->c);
+	return coll_place(c->k->c) == COLL_TOGETHER;
 }
 
 /* Every rank has a node of its own: messages are dear, waits are not. */
 static bool apart(const struct call *c)
 {
-	return mpii_nodes() && !coll_on_one_node(c->k->c) &&
-	       !coll_levels(c->k->c);
+	return coll_place(c->k->c) == COLL_APART;
 }
 
 static bool apart_and_power_of_two(const struct call *c)
@@ -107,7 +106,7 @@ static bool apart_and_power_of_two(const struct call *c)
 /* Ranks are on several nodes, and some share one. */
 static bool several_nodes(const struct call *c)
 {
-	return coll_levels(c->k->c);
+	return coll_place(c->k->c) == COLL_IN_LEVELS;
 }
 
 static bool several_nodes_and_commutes(const struct call *c)

@@ -55,17 +55,19 @@ static void destroy(struct coll_levels *l)
 	free(l);
 }
 
-static struct coll_levels *create(struct mpii_comm *c)
+/* *nodes: how many there are. NULL: not in levels, or out of memory. */
+static struct coll_levels *create(struct mpii_comm *c, int *nodes)
 {
 	struct coll_levels *l = calloc(1, sizeof(*l));
-	int nodes;
 
+	*nodes = 0;
 	if (!l)
 		return NULL;
 	l->node = malloc(c->size * sizeof(*l->node));
 	l->local_rank = malloc(c->size * sizeof(*l->local_rank));
-	nodes = l->node && l->local_rank ? number_nodes(c, l) : 1;
-	if (nodes > 1 && nodes < c->size) {
+	if (l->node && l->local_rank)
+		*nodes = number_nodes(c, l);
+	if (*nodes > 1 && *nodes < c->size) {
 		l->local = part(c, l, false);
 		if (l->local_rank[c->rank] == 0)
 			l->leaders = part(c, l, true);
@@ -76,35 +78,42 @@ static struct coll_levels *create(struct mpii_comm *c)
 	return NULL;
 }
 
-const struct coll_levels *coll_levels(struct mpii_comm *c)
+static enum coll_place find_place(struct coll_state *s, struct mpii_comm *c)
+{
+	int nodes;
+
+	if (c->inter || !mpii_nodes())
+		return COLL_UNKNOWN;
+	s->levels_free = destroy;
+	s->levels = create(c, &nodes);
+	if (s->levels)
+		return COLL_IN_LEVELS;
+	if (nodes == 1)
+		return COLL_TOGETHER;
+	return nodes == c->size ? COLL_APART : COLL_UNKNOWN;
+}
+
+enum coll_place coll_place(struct mpii_comm *c)
 {
 	struct coll_state *s = coll_state(c);
 
 	if (!s)
-		return NULL;
-	if (mpii_likely(atomic_load_explicit(&s->levels_known,
+		return COLL_UNKNOWN;
+	if (mpii_likely(atomic_load_explicit(&s->place_known,
 					     memory_order_acquire)))
-		return s->levels;
+		return s->place;
 	pthread_mutex_lock(&coll_state_lock);
-	if (!s->levels_known) {
-		if (!c->inter && c->size > 2 && mpii_nodes())
-			s->levels = create(c);
-		s->levels_free = destroy;
-		atomic_store_explicit(&s->levels_known, true,
+	if (!s->place_known) {
+		s->place = find_place(s, c);
+		atomic_store_explicit(&s->place_known, true,
 				      memory_order_release);
 	}
 	pthread_mutex_unlock(&coll_state_lock);
-	return s->levels;
+	return s->place;
 }
 
-bool coll_on_one_node(const struct mpii_comm *c)
+const struct coll_levels *coll_levels(struct mpii_comm *c)
 {
-	const int *node = mpii_nodes();
-
-	if (!node || c->inter)
-		return false;
-	for (int i = 1; i < c->size; i++)
-		if (node[c->world[i]] != node[c->world[0]])
-			return false;
-	return true;
+	return coll_place(c) == COLL_IN_LEVELS ? coll_state_get(c)->levels :
+						 NULL;
 }

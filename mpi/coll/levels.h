@@ -20,11 +20,17 @@ struct coll_levels {
 	int *local_rank; /* of each rank, in its node */
 };
 
-/* NULL: one node, or none with two ranks, or out of memory. The answer is the
- * same at all ranks, but for memory. */
+/* Where the ranks of an intracommunicator are; found out once. */
+enum coll_place {
+	COLL_UNKNOWN,	/* the launcher has not said */
+	COLL_TOGETHER,	/* on one node */
+	COLL_APART,	/* each on its own */
+	COLL_IN_LEVELS, /* on several, some together */
+};
+enum coll_place coll_place(struct mpii_comm *c);
+
+/* NULL unless COLL_IN_LEVELS. */
 const struct coll_levels *coll_levels(struct mpii_comm *c);
-/* Are all ranks on the same one? */
-bool coll_on_one_node(const struct mpii_comm *c);
 
 /* A phase of k in one of the two. */
 static inline struct coll coll_level(const struct coll *k, struct mpii_comm *c)

@@ -158,7 +158,7 @@ static struct coll_shared *create(struct mpii_comm *c)
 	s->n = c->size;
 	s->bytes = ring_bytes(&kinds[0], s->n) + ring_bytes(&kinds[1], s->n);
 	s->state = c->size > 1 && c->size <= COLL_SHARED_RANKS &&
-				   coll_on_one_node(c) ?
+				   coll_place(c) == COLL_TOGETHER ?
 			   UNKNOWN :
 			   UNUSABLE;
 	s->others = malloc(c->size * sizeof(int));

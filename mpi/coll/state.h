@@ -13,8 +13,9 @@ struct coll_state {
 	struct coll_shared *shared; /* of blocking calls only; NULL at first */
 	void (*shared_free)(struct coll_shared *s);
 	/* levels.c */
-	atomic_bool levels_known;
-	struct coll_levels *levels; /* valid once known; NULL: it has none */
+	atomic_bool place_known;
+	int place; /* enum coll_place, valid once known, as is the next */
+	struct coll_levels *levels; /* NULL: it has none */
 	void (*levels_free)(struct coll_levels *l);
 };
 
