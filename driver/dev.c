@@ -295,22 +295,9 @@ static int do_bye(struct o2gk_ep *ep, void __user *arg)
 
 static int do_info(struct o2gk_ep *ep, void __user *arg)
 {
-	const struct o2g_core_stats *c = &ep->core.stats;
 	struct o2gd_info i;
 
-	o2gk_ep_lock(ep);
-	o2gk_sq_drain(ep);
-	i = ep->stats;
-	i.posted = ep->core.match.nposted;
-	i.unexpected = ep->core.match.nunexp;
-	i.eager_sent = c->eager_sent;
-	i.rts_sent = c->rts_sent;
-	i.rts_no_credit = c->rts_no_credit;
-	i.stalls = c->stalls;
-	i.rts_received = c->rts_recv;
-	i.unexpected_total = c->unexpected;
-	i.data_received = c->data_recv;
-	o2gk_ep_unlock(ep, O2GK_CALLER, NULL);
+	o2gk_look_info(ep, &i);
 	return copy_to_user(arg, &i, sizeof(i)) ? -EFAULT : 0;
 }
 
@@ -338,6 +325,32 @@ static int do_peer_info(struct o2gk_ep *ep, void __user *arg)
 	}
 	o2gk_ep_unlock(ep, O2GK_CALLER, NULL);
 	return copy_to_user(arg, &i, sizeof(i)) ? -EFAULT : 0;
+}
+
+static int do_list(void __user *arg)
+{
+	struct o2gd_list l;
+	int err;
+
+	if (copy_from_user(&l, arg, sizeof(l)))
+		return -EFAULT;
+	err = o2gk_look_list(&l);
+	if (err)
+		return err;
+	return copy_to_user(arg, &l, sizeof(l)) ? -EFAULT : 0;
+}
+
+static int do_queues(void __user *arg)
+{
+	struct o2gd_queues q;
+	int err;
+
+	if (copy_from_user(&q, arg, sizeof(q)))
+		return -EFAULT;
+	err = o2gk_look_queues(&q);
+	if (err)
+		return err;
+	return copy_to_user(arg, &q, sizeof(q)) ? -EFAULT : 0;
 }
 
 static long call(struct o2gk_ep *ep, unsigned int cmd, void __user *arg)
@@ -386,8 +399,14 @@ static long file_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 {
 	struct o2gk_ep *ep = file->private_data;
 
-	if (cmd == O2GD_SETUP)
+	switch (cmd) {
+	case O2GD_SETUP:
 		return do_setup(ep, (void __user *)arg);
+	case O2GD_LIST:
+		return do_list((void __user *)arg);
+	case O2GD_QUEUES:
+		return do_queues((void __user *)arg);
+	}
 	if (!smp_load_acquire(&ep->ready) || current->mm != ep->mm)
 		return -EBADFD;
 	return call(ep, cmd, (void __user *)arg);

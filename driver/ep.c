@@ -274,6 +274,7 @@ int o2gk_ep_setup(struct o2gk_ep *ep, struct o2gd_setup *s)
 	err = o2gk_area_create(ep, s);
 	if (err)
 		return err;
+	o2gk_look_add(ep);
 	smp_store_release(&ep->ready, true);
 	return 0;
 }
@@ -357,6 +358,7 @@ static void close_ready(struct o2gk_ep *ep)
 	u32 i;
 
 	WRITE_ONCE(ep->closing, true);
+	o2gk_look_remove(ep);
 	o2gk_sock_release_all(ep);
 	spin_lock_bh(&ep->lock);
 	for (i = 0; i < ep->size; i++)

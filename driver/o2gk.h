@@ -193,6 +193,11 @@ struct o2gk_ep {
 	wait_queue_head_t wait;
 	atomic_t waiters; /* threads in O2GD_WAIT */
 	struct o2gd_info stats; /* the driver's part; under lock */
+
+	/* for who looks from outside */
+	struct list_head all; /* look.c's list */
+	struct pid *pid;
+	kuid_t uid;
 };
 
 static inline struct o2gk_ep *o2gk_of_core(struct o2g_core *c)
@@ -299,6 +304,13 @@ int o2gk_iov_import(u64 addr, u32 nsegs, u64 len, struct iovec *one,
 /* An iterator over [off, off + len) of a segment that is not kernel memory. */
 void o2gk_seg_iter(const struct o2g_seg *seg, unsigned int direction, u64 off,
 		   u64 len, struct iov_iter *iter);
+
+/* look.c */
+void o2gk_look_add(struct o2gk_ep *ep);
+void o2gk_look_remove(struct o2gk_ep *ep);
+void o2gk_look_info(struct o2gk_ep *ep, struct o2gd_info *info);
+int o2gk_look_list(struct o2gd_list *l);
+int o2gk_look_queues(struct o2gd_queues *q);
 
 /* sock.c */
 int o2gk_sock_register(struct o2gk_ep *ep, u32 rank, int fd);

@@ -17,6 +17,8 @@ static const struct cmd {
 	{ "perf", cmd_perf, "[-n N] COMMAND",
 	  "measure messages: latency, bandwidth, collectives, ..." },
 	{ "bpf", cmd_bpf, "load|...", "receive through a BPF program, for ordinary users" },
+	{ "top", cmd_top, "[-d S] [-n N]", "the driver's endpoints, at work" },
+	{ "queues", cmd_queues, "PID", "what a process waits for, and what for it" },
 	{ "version", cmd_version, "", "the version" },
 	{ "help", cmd_help, "", "this" },
 };

@@ -169,6 +169,7 @@ struct o2gd_mem {
 /* Counters of an endpoint. */
 struct o2gd_info {
 	__u64 posted, unexpected, unexpected_bytes, unexpected_peak;
+	__u64 messages_sent, bytes_sent, messages_received, bytes_received;
 	__u64 eager_sent, rts_sent, rts_no_credit, stalls;
 	__u64 rts_received, unexpected_total, data_received;
 	__u64 rx_softirq, rx_worker; /* runs of the receive path */
@@ -184,6 +185,37 @@ struct o2gd_peer_info {
 	__u64 messages_sent, bytes_sent, messages_received, bytes_received;
 	__u64 queued; /* packets that wait for the socket */
 };
+
+/*
+ * Looking at endpoints of other processes: on a descriptor that need not be set
+ * up. Shown are those of the caller's user and network namespace, and all to
+ * who may trace any process.
+ */
+struct o2gd_list_entry {
+	__u32 pid, uid, rank, size;
+	struct o2gd_info info;
+};
+
+struct o2gd_list {
+	__u32 max, count; /* entries there is room for; out: how many there are */
+	__u64 addr;	  /* struct o2gd_list_entry[] */
+};
+
+enum o2gd_queue { O2GD_QUEUE_POSTED = 1, O2GD_QUEUE_UNEXPECTED };
+
+struct o2gd_queue_entry {
+	__u32 queue, source;
+	__u64 tag, ignore, length;
+	__u64 number; /* order of posting or arrival */
+};
+
+struct o2gd_queues {
+	__u32 pid, rank;  /* whose; its rank may be O2GD_ANY */
+	__u32 max, count; /* as in struct o2gd_list */
+	__u64 addr;	  /* struct o2gd_queue_entry[] */
+};
+
+#define O2GD_MAX_LOOK 65536 /* entries of either, at a time */
 
 #define O2GD_IOC 0xF2
 /* Returns 0, or a negative errno as errno. */
@@ -209,5 +241,8 @@ struct o2gd_peer_info {
 #define O2GD_BYE	_IOW(O2GD_IOC, 14, __u32)
 #define O2GD_INFO	_IOR(O2GD_IOC, 15, struct o2gd_info)
 #define O2GD_PEER_INFO	_IOWR(O2GD_IOC, 16, struct o2gd_peer_info)
+#define O2GD_LIST	_IOWR(O2GD_IOC, 17, struct o2gd_list)
+/* ESRCH: there is no such endpoint, or it is not the caller's to see. */
+#define O2GD_QUEUES	_IOWR(O2GD_IOC, 18, struct o2gd_queues)
 
 #endif

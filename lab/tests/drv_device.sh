@@ -5,5 +5,7 @@
 . lab/tests/guest.inc
 
 insmod "$DRIVER" || fail "it does not load"
+"$O2G" top -n 1 | grep -q 'msg/s in' || fail "o2g top"
+"$O2G" queues 1 2>&1 | grep -q 'process 1 has no endpoint' || fail "o2g queues"
 "$BUILD/tests/driver/device" || fail "not all cases passed"
 rmmod o2g || fail "something is left behind"

@@ -299,7 +299,7 @@ static void message__sync_waits(void)
 /* More messages than the completion ring, the slots' dump or the socket hold. */
 static void message__many(void)
 {
-	enum { N = 2000 };
+	enum { N = 600 };
 	int sent = 0, seen = 0;
 
 	dev_open(&a, 0, 2, 4096);
@@ -637,6 +637,50 @@ static void wait__poll(void)
 	close_pair();
 }
 
+/* Endpoints and their queues, seen by their owner and by nobody else. */
+static void look__owner_only(void)
+{
+	struct o2gd_list_entry e[8];
+	struct o2gd_queue_entry q[8];
+	struct o2gd_list l = { .max = 8, .addr = (uintptr_t)e };
+	struct o2gd_queues w = { .pid = (uint32_t)getpid(), .rank = 1, .max = 8,
+				 .addr = (uintptr_t)q };
+	struct o2gd_probe p = { .source = O2GD_ANY, .ignore = ~0ull };
+	int status;
+
+	open_pair();
+	dev_recv(&b, 1, O2GD_ANY, 5, NULL, 100);
+	send_all(&a, 1, 1, 6, 300);
+	while (dev_call(&b, O2GD_PROBE, &p) == -EAGAIN)
+		;
+	CHECK(dev_call(&a, O2GD_LIST, &l) == 0 && l.count == 2);
+	CHECK(e[1].pid == (uint32_t)getpid() && e[1].rank == 1);
+	CHECK(e[1].info.posted == 1 && e[1].info.unexpected == 1);
+	CHECK(e[0].info.messages_sent == 1 && e[0].info.bytes_sent == 300);
+	CHECK(dev_call(&a, O2GD_QUEUES, &w) == 0 && w.count == 2);
+	CHECK(q[0].queue == O2GD_QUEUE_POSTED && q[0].source == O2GD_ANY);
+	CHECK(q[0].tag == 5 && q[0].length == 100);
+	CHECK(q[1].queue == O2GD_QUEUE_UNEXPECTED && q[1].source == 0);
+	CHECK(q[1].tag == 6 && q[1].length == 300);
+	w.max = 1;
+	CHECK(dev_call(&a, O2GD_QUEUES, &w) == 0 && w.count == 2);
+	w.pid = 1;
+	CHECK(dev_call(&a, O2GD_QUEUES, &w) == -ESRCH);
+	w.max = O2GD_MAX_LOOK + 1;
+	CHECK(dev_call(&a, O2GD_QUEUES, &w) == -EINVAL);
+	w.max = 8, w.pid = (uint32_t)getpid();
+	if (fork() == 0) {
+		struct dev other = { .fd = open(O2GD_DEVICE, O_RDWR) };
+
+		CHECK(!setgid(65534) && !setuid(65534));
+		CHECK(dev_call(&other, O2GD_LIST, &l) == 0 && l.count == 0);
+		CHECK(dev_call(&other, O2GD_QUEUES, &w) == -ESRCH);
+		_exit(0);
+	}
+	CHECK(wait(&status) > 0 && status == 0);
+	close_pair();
+}
+
 /* A process that dies at any moment leaves nothing that disturbs others. */
 static void death__anywhere(void)
 {
@@ -676,7 +720,8 @@ static const struct {
 	CASE(rma__moves), CASE(peer__closes), CASE(peer__says_bye),
 	CASE(peer__resets), CASE(peer__sends_garbage),
 	CASE(peer__dies_in_a_message), CASE(peer__given_up),
-	CASE(limits__memlock), CASE(wait__poll), CASE(death__anywhere),
+	CASE(limits__memlock), CASE(wait__poll), CASE(look__owner_only),
+	CASE(death__anywhere),
 };
 #define NCASES (sizeof(cases) / sizeof(cases[0]))
 

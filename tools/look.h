@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/* What the driver tells of endpoints; shared by `o2g top` and `o2g queues`. */
+#ifndef TOOLS_LOOK_H
+#define TOOLS_LOOK_H
+
+#include <stddef.h>
+
+#include "uapi/o2g.h"
+
+/* The device, for looking; -1, and a line about why, when it is not there. */
+int look_open(void);
+/* All endpoints the caller may see; free() them. -1 and a line on error. */
+long look_list(int fd, struct o2gd_list_entry **entries);
+
+#endif
