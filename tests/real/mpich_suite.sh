@@ -43,7 +43,34 @@ failures()
 
 known()
 {
-	awk -v n="$1" '/^## known
+	awk -v n="$1" '/^## known$/ { on = 1 } on && $2 == n { f = 1 }
+		END { exit !f }' "$0"
+}
+
+# Its programs do not all depend on the library's header: build them anew.
+find "$work" -name '*.o' ! -newer "$prefix/lib/libmpi.so" \
+	! -path '*/dtpools/*' ! -path '*/util/*' -delete
+for d in $dirs; do
+	tap=$work/${d//\//_}.tap
+	(cd "$work" && MPITEST_TIMEOUT=${MPITEST_TIMEOUT:-60} timeout 3600 \
+		./runtests -srcdir="$src" -tests=testlist -testdirs="$d" \
+		-mpiexec="$MPIEXEC" -tapfile="$tap") \
+		>"$TMP/out" 2>"$TMP/err" </dev/null
+	good=$(grep -c '^ok' "$tap") excused=0 bad=0
+	for name in $(failures "$tap"); do
+		if known "$name"; then
+			excused=$((excused + 1))
+		else
+			echo "        $name"
+			bad=$((bad + 1))
+		fi
+	done
+	echo "$d: $good ok, $bad not ok, $excused known"
+	passed=$((passed + good)) failed=$((failed + bad))
+done
+summary
+
+## known
 # attr/keyval_double_free_win  needs windows
 # errhan/adderr          MPIX_ names for what is in the standard now
 # mpi_t/cvarwrite        writes nonsense to settings, after MPI has started
