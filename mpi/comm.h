@@ -72,6 +72,10 @@ void mpii_comm_inherit(struct mpii_comm *c, const struct mpii_comm *parent);
 int mpii_comm_deliver(struct mpii_comm *c, struct mpii_comm *parent,
 		      MPI_Comm *newcomm, const char *func);
 
+/* comm_split.c: @color may be MPI_UNDEFINED. Error handler run. */
+int mpii_comm_split(struct mpii_comm *c, int color, int key, MPI_Comm *newcomm,
+		    const char *func);
+
 /* intercomm.c */
 
 /* Takes both groups over. Makes an intracommunicator of the local group too,

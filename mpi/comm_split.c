@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
-/* Splitting a communicator by color and key, or by what processes share. */
-#include <stdio.h>
+/* Splitting a communicator by color and key. */
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "comm.h"
 
@@ -108,8 +105,8 @@ static int split_inter(struct mpii_comm *c, struct entry *all, int color,
 	return *out ? MPI_SUCCESS : mpii_fail(MPI_ERR_NO_MEM, "out of memory");
 }
 
-static int split(struct mpii_comm *c, int color, int key, MPI_Comm *newcomm,
-		 const char *func)
+int mpii_comm_split(struct mpii_comm *c, int color, int key, MPI_Comm *newcomm,
+		    const char *func)
 {
 	struct mpii_comm *n = NULL;
 	struct entry *all;
@@ -139,104 +136,6 @@ int PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *newcomm)
 	if (color < 0 && color != MPI_UNDEFINED)
 		return mpii_error(c, MPI_ERR_ARG, func, "color is %d, but must "
 				  "be MPI_UNDEFINED or not negative", color);
-	return split(c, color, key, newcomm, func);
+	return mpii_comm_split(c, color, key, newcomm, func);
 }
 MPII_ALIAS(Comm_split);
-
-/* --- by what is shared --- */
-
-/* A number for the running kernel: processes that see the same one can share
- * memory, whatever their host is called. */
-static uint64_t host_id(void)
-{
-	char text[128] = "";
-	uint64_t h = UINT64_C(1469598103934665603);
-	FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
-
-	if (f) {
-		if (!fgets(text, sizeof(text), f))
-			text[0] = '\0';
-		fclose(f);
-	}
-	if (!text[0])
-		gethostname(text, sizeof(text) - 1);
-	for (const char *p = text; *p; p++)
-		h = (h ^ (unsigned char)*p) * UINT64_C(1099511628211);
-	return h;
-}
-
-/* The first rank on our host, as a color; do we span several? The sides of an
- * intercommunicator have no such rank in common, they take the number. */
-static int host_color(struct mpii_comm *c, int *color, bool *several)
-{
-	struct mpii_comm *l = c->inter ? c->local : c;
-	struct mpii_type *byte = mpii_type_get(MPI_BYTE);
-	uint64_t mine = host_id(), *all = malloc(l->size * sizeof(*all));
-	int err;
-
-	if (!all)
-		return mpii_fail(MPI_ERR_NO_MEM, "out of memory");
-	err = mpii_allgather(&mine, sizeof(mine), byte, all, sizeof(mine),
-			     byte, l);
-	*color = -1;
-	*several = false;
-	for (int i = 0; !err && i < l->size; i++) {
-		if (all[i] != mine)
-			*several = true;
-		else if (*color < 0)
-			*color = i;
-	}
-	if (c->inter)
-		*color = (int)(mine & 0x7fffffff);
-	free(all);
-	return err;
-}
-
-/* Does the info ask for a resource that we can split by? */
-static bool wants_shared(MPI_Info info)
-{
-	const char *v;
-
-	if (info == MPI_INFO_NULL)
-		return false;
-	v = mpii_info_value(mpii_info_get(info), "mpi_hw_resource_type");
-	return v && !strcmp(v, "mpi_shared_memory");
-}
-
-int PMPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info,
-			 MPI_Comm *newcomm)
-{
-	static const char func[] = "MPI_Comm_split_type";
-	struct mpii_comm *c = mpii_comm_get(comm);
-	bool several = false;
-	int color = MPI_UNDEFINED, err;
-
-	if (!c)
-		return mpii_bad_comm(comm, func);
-	if (!newcomm)
-		return mpii_bad_null(c, func, "newcomm");
-	if (info != MPI_INFO_NULL && !mpii_info_get(info))
-		return mpii_error(c, MPI_ERR_INFO, func,
-				  "info is no info object or was freed");
-	if (split_type != MPI_UNDEFINED &&
-	    (split_type < MPI_COMM_TYPE_SHARED ||
-	     split_type > MPI_COMM_TYPE_RESOURCE_GUIDED))
-		return mpii_error(c, MPI_ERR_ARG, func,
-				  "split_type is %d, which is no split type",
-				  split_type);
-	err = host_color(c, &color, &several);
-	if (err)
-		return mpii_raise(c, err, func);
-	/* The others give a communicator only where they make it smaller or
-	 * name what we know, and MPI_COMM_NULL otherwise. */
-	if (split_type == MPI_COMM_TYPE_HW_UNGUIDED && !several)
-		color = MPI_UNDEFINED;
-	if ((split_type == MPI_COMM_TYPE_HW_GUIDED ||
-	     split_type == MPI_COMM_TYPE_RESOURCE_GUIDED) &&
-	    !wants_shared(info))
-		color = MPI_UNDEFINED;
-	if (split_type == MPI_UNDEFINED)
-		color = MPI_UNDEFINED;
-	return split(c, color, key, newcomm, func);
-}
-MPII_ALIAS(Comm_split_type);

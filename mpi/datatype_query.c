@@ -20,9 +20,12 @@ int PMPI_Type_size(MPI_Datatype datatype, int *size)
 	struct mpii_type *t;
 	int err = mpii_type_arg("MPI_Type_size", datatype, &t);
 
-	if (!err)
-		*size = t->size > INT_MAX ? MPI_UNDEFINED : t->size;
-	return err;
+	if (err)
+		return err;
+	if (!size)
+		return mpii_bad_null(NULL, "MPI_Type_size", "size");
+	*size = t->size > INT_MAX ? MPI_UNDEFINED : t->size;
+	return MPI_SUCCESS;
 }
 MPII_ALIAS(Type_size);
 
@@ -31,9 +34,12 @@ static int get_size(const char *func, MPI_Datatype datatype, MPI_Count *size)
 	struct mpii_type *t;
 	int err = mpii_type_arg(func, datatype, &t);
 
-	if (!err)
-		*size = t->size;
-	return err;
+	if (err)
+		return err;
+	if (!size)
+		return mpii_bad_null(NULL, func, "size");
+	*size = t->size;
+	return MPI_SUCCESS;
 }
 
 int PMPI_Type_size_c(MPI_Datatype datatype, MPI_Count *size)
@@ -57,6 +63,8 @@ static int get_extent(const char *func, bool exact, MPI_Datatype datatype,
 
 	if (err)
 		return err;
+	if (!lb || !extent)
+		return mpii_bad_null(NULL, func, lb ? "extent" : "lb");
 	*lb = exact ? t->true_lb : t->lb;
 	*extent = exact ? t->true_extent : t->extent;
 	return MPI_SUCCESS;
@@ -140,6 +148,9 @@ int PMPI_Type_get_name(MPI_Datatype datatype, char *type_name, int *resultlen)
 	struct mpii_type *t;
 	int err;
 
+	if (!type_name || !resultlen)
+		return mpii_bad_null(NULL, func,
+				     type_name ? "resultlen" : "type_name");
 	if (datatype == MPI_DATATYPE_NULL) {
 		name = "MPI_DATATYPE_NULL";
 	} else {

@@ -157,6 +157,37 @@ static void wrong(void)
 				    NULL, NULL), MPI_ERR_ARG);
 }
 
+/* What can be asked of any type, old names too. */
+static void asked_wrongly(void)
+{
+	MPI_Datatype null = MPI_DATATYPE_NULL;
+	MPI_Count c, d;
+	MPI_Aint a, b;
+	char name[MPI_MAX_OBJECT_NAME];
+	int n;
+
+	FAILS(MPI_Type_size(null, &n), MPI_ERR_TYPE);
+	FAILS(MPI_Type_size(MPI_INT, NULL), MPI_ERR_ARG);
+	FAILS(MPI_Type_size_c(MPI_INT, NULL), MPI_ERR_ARG);
+	FAILS(MPI_Type_size_x(null, &c), MPI_ERR_TYPE);
+	FAILS(MPI_Type_size_x(MPI_INT, NULL), MPI_ERR_ARG);
+	FAILS(MPI_Type_get_extent(null, &a, &b), MPI_ERR_TYPE);
+	FAILS(MPI_Type_get_extent(MPI_INT, NULL, &b), MPI_ERR_ARG);
+	FAILS(MPI_Type_get_extent_x(null, &c, &d), MPI_ERR_TYPE);
+	FAILS(MPI_Type_get_extent_x(MPI_INT, &c, NULL), MPI_ERR_ARG);
+	FAILS(MPI_Type_get_true_extent(MPI_INT, NULL, &b), MPI_ERR_ARG);
+	FAILS(MPI_Type_get_true_extent_x(null, &c, &d), MPI_ERR_TYPE);
+	FAILS(MPI_Type_get_true_extent_x(MPI_INT, NULL, &d), MPI_ERR_ARG);
+	FAILS(MPI_Type_set_name(null, "x"), MPI_ERR_TYPE);
+	FAILS(MPI_Type_set_name(MPI_INT, NULL), MPI_ERR_ARG);
+	FAILS(MPI_Type_get_name(MPI_INT, NULL, &n), MPI_ERR_ARG);
+	FAILS(MPI_Type_get_name(MPI_INT, name, NULL), MPI_ERR_ARG);
+	OK(MPI_Type_size_x(MPI_DOUBLE, &c));
+	EQUAL(c, sizeof(double));
+	OK(MPI_Type_get_extent_x(MPI_DOUBLE, &c, &d));
+	CHECK(c == 0 && d == sizeof(double));
+}
+
 int main(int argc, char **argv)
 {
 	start(&argc, &argv);
@@ -165,5 +196,6 @@ int main(int argc, char **argv)
 	callbacks();
 	refusal();
 	wrong();
+	asked_wrongly();
 	return finish();
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /* Info objects. */
+#include <unistd.h>
+
 #include "check.h"
 
 static void is(MPI_Info i, const char *key, const char *want)
@@ -76,7 +78,38 @@ int main(int argc, char **argv)
 
 	i = MPI_INFO_ENV;
 	OK(MPI_Info_get_nkeys(i, &n));
+	snprintf(value, sizeof(value), "%d", size);
+	is(i, "maxprocs", value);
+	is(i, "command", argv[0]);
+	is(i, "argv", "");
+	gethostname(big, sizeof(big));
+	is(i, "host", big);
+	CHECK(getcwd(big, sizeof(big)));
+	is(i, "wdir", big);
 	FAILS(MPI_Info_set(i, "a", "b"), MPI_ERR_INFO);
+	FAILS(MPI_Info_delete(i, "wdir"), MPI_ERR_INFO);
+	FAILS(MPI_Info_free(&i), MPI_ERR_INFO);
+	OK(MPI_Info_dup(MPI_INFO_ENV, &i));
+	OK(MPI_Info_delete(i, "wdir"));
+	OK(MPI_Info_free(&i));
+	OK(MPI_Info_create_env(3, (char *[]){ "prog", "-x", "two words", NULL },
+			       &i));
+	is(i, "command", "prog");
+	is(i, "argv", "-x two words");
+	OK(MPI_Info_free(&i));
+	FAILS(MPI_Info_create_env(argc, argv, NULL), MPI_ERR_ARG);
+	FAILS(MPI_Info_create(NULL), MPI_ERR_ARG);
+	FAILS(MPI_Info_dup(MPI_INFO_NULL, &j), MPI_ERR_INFO);
+	FAILS(MPI_Info_get_nkeys(MPI_INFO_NULL, &n), MPI_ERR_INFO);
+	FAILS(MPI_Info_get_nkeys(MPI_INFO_ENV, NULL), MPI_ERR_ARG);
+	FAILS(MPI_Info_get_nthkey(MPI_INFO_NULL, 0, key), MPI_ERR_INFO);
+	FAILS(MPI_Info_get_string(MPI_INFO_NULL, "a", &len, value, &flag),
+	      MPI_ERR_INFO);
+	FAILS(MPI_Info_get_string(MPI_INFO_ENV, "a", NULL, value, &flag),
+	      MPI_ERR_ARG);
+	FAILS(MPI_Info_get(MPI_INFO_ENV, "a", -1, value, &flag), MPI_ERR_ARG);
+	FAILS(MPI_Info_get_valuelen(MPI_INFO_ENV, NULL, &len, &flag),
+	      MPI_ERR_INFO_KEY);
 	OK(MPI_Info_create_env(argc, argv, &i));
 	is(i, "command", argv[0]);
 	OK(MPI_Info_free(&i));

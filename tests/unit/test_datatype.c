@@ -43,6 +43,11 @@ int mpii_no_mem(struct mpii_comm *c, const char *func)
 	return MPI_ERR_NO_MEM;
 }
 
+int mpii_bad_null(struct mpii_comm *c, const char *func, const char *arg)
+{
+	return MPI_ERR_ARG;
+}
+
 int mpii_attr_copy_all(enum mpii_attr_kind kind, void *handle,
 		       struct mpii_attr *from, struct mpii_attr **to)
 {
