@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 /*
  * What a match costs when receives for many peers are posted: the matching of
- * core/ by itself, since no machine has a thousand ranks to spare. Each peer has
- * one receive posted; messages arrive from the peers in no order, and the
+ * core/ by itself, since no machine has a thousand ranks to spare. Each peer
+ * has one receive posted; messages arrive from the peers in no order, and the
  * receive that a message takes is posted again. One JSON row for each number.
  */
 #include "match.h"
@@ -54,7 +54,7 @@ static double match_all(struct o2g_match *m, u32 peers)
 		x ^= x << 17;
 		e = o2g_match_arrive(m, x % peers, 1);
 		if (!e || o2g_match_post(m, e)) {
-			fprintf(stderr, "match_peers: no receive for a message\n");
+			fprintf(stderr, "match_peers: no receive matches\n");
 			exit(1);
 		}
 	}

@@ -63,10 +63,11 @@ static int count_options(int argc, char **argv)
 	while (i < argc && argv[i][0] == '-' && !asks_for_help(argv[i])) {
 		if (!is_for_mpiexec(argv[i]) || i + 1 == argc) {
 			fprintf(stderr,
-				"o2g perf: %s is not possible here. Before the "
-				"command there may be -n, -hosts, -f, -ppn and\n"
-				"-agent, each with a value; with anything else, "
-				"run: mpiexec ... o2g perf COMMAND\n", argv[i]);
+				"o2g perf: %s is not possible here. Before "
+				"the command there may be -n, -hosts, -f,\n"
+				"-ppn and -agent, each with a value; with "
+				"anything else: mpiexec ... o2g perf COMMAND\n",
+				argv[i]);
 			return -1;
 		}
 		i += 2;
@@ -91,7 +92,8 @@ int cmd_perf(int argc, char **argv)
 	if (options < 0)
 		return 2;
 	if (!find_prefix(prefix, sizeof(prefix))) {
-		fprintf(stderr, "o2g perf: cannot tell where o2g is installed\n");
+		fprintf(stderr,
+			"o2g perf: cannot tell where o2g is installed\n");
 		return 1;
 	}
 	snprintf(mpiexec, sizeof(mpiexec), "%s/bin/mpiexec", prefix);

@@ -60,7 +60,8 @@ OVERLAP = ["--sizes", "64k,256k,1M,4M,16M", "--rep-ms", "40"]
 HUGE = ["--sizes", "16M,64M,256M,1G", "--reps", "3"]
 
 BEST = ["--best", "--reps", "41", "--rep-ms", "3"]
-NOT_BEST = ("overlap", "idle", "calls", "depth", "flood", "startup", "match_peers")
+NOT_BEST = ("overlap", "idle", "calls", "depth", "flood", "startup",
+            "match_peers")
 
 # Collectives: name, sizes. A line here is a case for shm and one for tcp.
 COLLECTIVES = [
@@ -186,9 +187,8 @@ def nas():
                        in_quick=ranks == 4 or (ranks, kernel) == (16, "is"))
 
 
-CASES = [*point_to_point(), *many_to_one_core(), *one_sided(), *progress(), *collectives(),
-         *every_collective(),
-         *growth(), *nas()]
+CASES = [*point_to_point(), *many_to_one_core(), *one_sided(), *progress(),
+         *collectives(), *every_collective(), *growth(), *nas()]
 
 OVERLAP_SIZES = (64 * KB, 256 * KB, MB, 4 * MB, 16 * MB)
 

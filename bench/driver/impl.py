@@ -5,11 +5,9 @@ No launcher binds anything: in namespaces each would take the same first core.
 The programs pin themselves where that matters (--pin), the same for all.
 """
 
-import atexit
 import os
 import shutil
 import subprocess
-import tempfile
 
 from . import bpf, netns
 
@@ -63,38 +61,6 @@ class O2G:
     def tcp(self, ranks, hosts):
         return ([self.mpiexec, "-n", str(ranks), "-hosts", ",".join(hosts),
                  "-agent", AGENT], dict(self.tcp_settings))
-
-
-class O2GBpf(O2G):
-    """The bpf channel needs a program in the kernel: loaded into a place of
-    its own for as long as this process lives."""
-    SEATS = 64
-
-    def __init__(self, build):
-        super().__init__(build, "o2g-bpf", "O2G bpf", {"O2G_CHANNELS": "bpf"})
-        self.dir = None
-
-    def tool_run(self, *words):
-        done = subprocess.run([self.tool, "bpf", *words], check=False,
-                              env={**os.environ, "O2G_BPF_DIR": self.dir},
-                              stdout=subprocess.DEVNULL,
-                              stderr=subprocess.DEVNULL)
-        return done.returncode == 0
-
-    def usable(self):
-        if os.geteuid() != 0 or not os.access(self.tool, os.X_OK):
-            return False
-        self.dir = tempfile.mkdtemp(prefix="o2g-bench-bpf.")
-        if not self.tool_run("load", "--seats", str(self.SEATS)):
-            shutil.rmtree(self.dir, ignore_errors=True)
-            return False
-        self.tcp_settings["O2G_BPF_DIR"] = self.dir
-        atexit.register(self.unload)
-        return True
-
-    def unload(self):
-        self.tool_run("unload")
-        shutil.rmtree(self.dir, ignore_errors=True)
 
 
 class MPICH:
@@ -159,7 +125,7 @@ class OpenMPI:
 
 def every(build):
     return (O2G(build),
-            O2GBpf(build),
+            O2G(build, "o2g-bpf", "O2G bpf", {"O2G_CHANNELS": "bpf"}),
             O2G(build, "o2g-kernel", "O2G kernel",
                 {"O2G_ENGINE": "kernel", "O2G_CHANNELS": "tcp"}),
             MPICH(), OpenMPI())

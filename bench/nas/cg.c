@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 /*
- * CG: the smallest eigenvalue of a sparse matrix by inverse iteration, each step
- * of which is 25 steps of conjugate gradients.
+ * CG: the smallest eigenvalue of a sparse matrix by inverse iteration, each
+ * step of which is 25 steps of conjugate gradients.
  *
  * Ranks form a grid, as wide as high or twice as wide, and each has one block
  * of the matrix. A vector is cut by columns: all ranks of a grid column have

@@ -3,8 +3,8 @@
  * FT: the heat equation on a periodic box, solved in the frequencies: one
  * transform forth, then for each time step a factor and a transform back.
  *
- * Ranks form a rectangle, `across` by `down`; with one across, which is the rule,
- * each has a slab. Three layouts, x running fastest in each:
+ * Ranks form a rectangle, `across` by `down`; with one across, which is the
+ * rule, each has a slab. Three layouts, x running fastest in each:
  *
  *	space		[z / down] [y / across] [x]	transforms along x
  *	between		[z / down] [y] [x / across]	along y
@@ -131,11 +131,10 @@ static void cut(struct ft_complex *pieces, struct ft_complex *rows, long count,
 		struct ft_complex *piece = pieces + p * count * part;
 
 		for (long i = 0; i < count; i++) {
-			struct ft_complex *in_row = rows + (i * parts + p) * part;
-			struct ft_complex *in_piece = piece + i * part;
+			struct ft_complex *row = rows + (i * parts + p) * part;
+			struct ft_complex *cut_row = piece + i * part;
 
-			memcpy(back ? in_row : in_piece,
-			       back ? in_piece : in_row,
+			memcpy(back ? row : cut_row, back ? cut_row : row,
 			       part * sizeof(*rows));
 		}
 	}
@@ -276,9 +275,10 @@ static void fill_decay(struct ft *f)
 				square_of(f->my_down * f->y_down + y, c->ny);
 
 			for (int x = 0; x < f->x_part; x++) {
-				int kx = f->my_across * f->x_part + x;
+				int k = f->my_across * f->x_part + x;
 
-				*to++ = exp(factor * (zy + square_of(kx, c->nx)));
+				*to++ = exp(factor *
+					    (zy + square_of(k, c->nx)));
 			}
 		}
 	}

@@ -295,7 +295,7 @@ int main(int argc, char **argv)
 	double start;
 
 	prepare(&s, &argc, &argv);
-	rank_keys(&s, 1); /* so that memory is touched and ranks are connected */
+	rank_keys(&s, 1); /* touches memory and connects the ranks */
 	s.passed = 0;
 	start = nas_clock_start();
 	for (int i = 1; i <= ITERATIONS; i++)

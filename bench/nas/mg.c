@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 /*
- * MG: V-cycles of multigrid on a periodic cube, for the potential of ten positive
- * and ten negative charges. All four operators are 27-point stencils whose
- * weights depend on the distance only; each forms sums of rows first, so that a
- * sum is used three times.
+ * MG: V-cycles of multigrid on a periodic cube, for the potential of ten
+ * positive and ten negative charges. All four operators are 27-point stencils
+ * whose weights depend on the distance only; each forms sums of rows first, so
+ * that a sum is used three times.
  */
 #include "mg_grid.h"
 

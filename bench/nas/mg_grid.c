@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 /*
  * Ranks form a box. While a grid has at least one point for each rank in a
- * dimension, all have the same share. The next coarser grid then has a point for
- * every other rank only: point q of it lies at point 2q + 1 of the finer one, so
- * the ranks with odd numbers keep one and the others pause. Coming back, the
- * one that kept a point has, with its rim, what its pausing neighbour below
- * needs, and sends it.
+ * dimension, all have the same share. The next coarser grid then has a point
+ * for every other rank only: point q of it lies at point 2q + 1 of the finer
+ * one, so the ranks with odd numbers keep one and the others pause. Coming
+ * back, the one that kept a point has, with its rim, what its pausing neighbour
+ * below needs, and sends it.
  */
 #include "mg_grid.h"
 

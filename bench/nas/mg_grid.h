@@ -17,7 +17,7 @@ struct mg_grid {
 	int first[MG_DIMS];	 /* the first of them, in the whole grid */
 	bool active;		 /* has this rank points of this grid? */
 	bool thins[MG_DIMS];	 /* every other rank has none in the next one */
-	int offset[MG_DIMS];	 /* point j of the next one is 2j - offset here */
+	int offset[MG_DIMS];	 /* next one's point j is 2j - offset */
 	int below[MG_DIMS], above[MG_DIMS]; /* neighbours; itself where alone */
 	int spread_from;	 /* where values of the next grid come from */
 	int spread_to[7], spread_count; /* and who gets them from here */

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 /*
- * The time of a collective, of the rank that spends most in it. To add one, write what it does once and add it to the table at the
- * end: every line there is a sub-command.
+ * The time of a collective, of the rank that spends most in it. To add one,
+ * write what it does once and add it to the table at the end: every line there
+ * is a sub-command.
  *
  * A size is what one rank contributes for each partner it has by the meaning of
  * the call: the whole vector of a broadcast or a reduction, one block of a
@@ -16,7 +17,7 @@ struct coll {
 	const struct perf_command *command;
 	int rank, ranks;
 	int size;
-	int root;	    /* moves on, so that no rank can run ahead for long */
+	int root;	    /* moves on, so that no rank runs ahead for long */
 	char *send, *recv;  /* ranks blocks each, where the kind needs that */
 	int *counts, *at;   /* for the calls with an array of counts */
 	int doubles;	    /* size / 8, for those that compute */

@@ -91,8 +91,8 @@ static long calibrate(struct perf *p, perf_step *step, void *arg)
 }
 
 /*
- * As many as were asked for, but in no more time than the repetitions take; three
- * at least, of something slow.
+ * As many as were asked for, but in no more time than the repetitions take;
+ * three at least, of something slow.
  */
 static long samples_to_take(const struct perf *p, double usual)
 {

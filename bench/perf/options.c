@@ -147,7 +147,7 @@ void perf_options_print(const struct perf_command *c)
 	       "  --rep-ms N     length of one repetition (20)\n"
 	       "  --samples N    operations timed one by one, for percentiles "
 	       "(1000)\n"
-	       "  --best         the best repetition counts: for a busy machine\n"
+	       "  --best         the best repetition counts, not the median\n"
 	       "  --check        check the data, too\n"
 	       "  --pin          keep rank N on core N\n"
 	       "  --json         one JSON object for each row\n");

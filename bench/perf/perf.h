@@ -31,7 +31,7 @@ struct perf_command {
 	const char *name, *help;
 	void (*run)(struct perf *p);
 	const struct perf_option *options; /* ends with a name of NULL */
-	const char *sizes;		   /* the usual ones; NULL: it has none */
+	const char *sizes;		   /* usual ones; NULL: has none */
 	int min_ranks;
 	bool collective; /* samples start together and end with the last rank */
 	const void *data; /* for run, where commands share it */

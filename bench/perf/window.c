@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 /*
- * Many messages under way at once, acknowledged as a whole: bandwidth in one and
- * in both directions, and how many messages a second. Rank r of the first half
- * sends to its partner in the second half.
+ * Many messages under way at once, acknowledged as a whole: bandwidth in one
+ * and in both directions, and how many messages a second. Rank r of the first
+ * half sends to its partner in the second half.
  */
 #include "perf.h"
 

@@ -81,8 +81,8 @@ class Maker:
             relative = {i: at[i] / best if at[i] else None for i, _ in names}
             if "o2g" in relative and ratio:
                 relative["o2g"] = ratio
-            groups.append((label, relative,
-                           {i: f"{v:.2f}×" for i, v in relative.items() if v}))
+            texts = {i: f"{v:.2f}×" for i, v in relative.items() if v}
+            groups.append((label, relative, texts))
             rows.append([label, f"{ratio:.2f}×" if ratio else "–",
                          *(number(at[i]) if at[i] is not None else "failed"
                            for i, _ in names)])
@@ -169,7 +169,8 @@ def rates(m):
                       "relative to the better of MPICH and Open MPI; more is "
                       "better", MORE),
          m.ratio_bars("incast", incast, "Mmsg/s", "Seven send to one",
-                      "messages per second, relative to the better peer", MORE)])
+                      "messages per second, relative to the better peer",
+                      MORE)])
 
 
 def class_of(m, case):

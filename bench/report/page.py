@@ -84,7 +84,7 @@ def targets(rows, impls):
         over = row["case"].split("-")[0]
         body.append(f"<tr><td>{escape(over)}: {escape(row['text'])}</td>"
                     f'<td class="ratio">{score_text(row).replace("x", "×")}'
-                    f"</td><td>{escape(goal_text(row)).replace('x', '×')}</td>"
+                    f"</td><td>{escape(goal_text(row).replace('x', '×'))}</td>"
                     f'<td class="{verdict}">{VERDICT.get(verdict, "–")}</td>'
                     f"{values}</tr>")
     head = "".join(f'<th class="wide">{escape(TITLES[i])}</th>' for i in impls)
