@@ -140,11 +140,12 @@ $(BUILD)/bin/o2g: $(TOOL_OBJ) $(TOOL_BPF) $(LIBO2G)
 	  -o $@ $(TOOL_OBJ) $(TOOL_BPF) -L$(BUILD)/lib -lo2g \
 	  $(if $(filter 1,$(O2G_BPF)),-lbpf)
 
+bpf_clang = $(CLANG) -O2 -g -target bpf -mcpu=v3 -Wall -Wextra -Werror \
+            -I/usr/include/$(shell $(CC) -print-multiarch)
 $(BUILD)/tools/bpf_load.o: $(BUILD)/include/o2g_bpf.skel.h
 $(BUILD)/include/o2g_bpf.skel.h: channel/bpf/o2g.bpf.c channel/bpf/seat.h
 	@mkdir -p $(@D)
-	$(CLANG) -O2 -g -target bpf -mcpu=v3 -Wall -Wextra -Werror \
-	  -I/usr/include/$(shell $(CC) -print-multiarch) -c $< -o $(@D)/o2g.bpf.o
+	$(bpf_clang) -c $< -o $(@D)/o2g.bpf.o
 	$(BPFTOOL) gen skeleton $(@D)/o2g.bpf.o name o2g_bpf >$@
 
 $(EXAMPLES_O2G): $(BUILD)/examples/%: examples/%.c $(LIBO2G) include/o2g.h \

@@ -19,6 +19,22 @@ nas_flags  := -std=gnu11 -O3 -Wall -Wextra -Wno-stringop-overflow
 bench_flags := -std=gnu11 -O2 -Wall -Wextra -Wno-stringop-overflow
 
 # The matching of core/ by itself, for more peers than there are ranks.
+# Parsing and matching in the BPF program, as an experiment: docs/performance.md.
+ifeq ($(O2G_BPF),1)
+bench-build: $(BUILD)/bench/bpf_match
+$(BUILD)/include/bench_match.skel.h: bench/bpf/match.bpf.c bench/bpf/bpf_match.h
+	@mkdir -p $(@D)
+	$(bpf_clang) -c $< -o $(@D)/match.bpf.o
+	$(BPFTOOL) gen skeleton $(@D)/match.bpf.o name bench_match >$@
+
+$(BUILD)/bench/bpf_match: bench/bpf/match.c $(BUILD)/include/bench_match.skel.h \
+                          $(BUILD)/include/o2g_bpf.skel.h $(wildcard core/*.h)
+	@mkdir -p $(@D)
+	$(CC) $(bench_flags) -Wno-unused-parameter -Ibench/bpf -Icore -Iengine \
+	  -Iinclude -Ichannel -I$(BUILD)/include -o $@ $< core/match.c \
+	  core/stream.c core/wire.c -lbpf
+endif
+
 bench-build: $(BUILD)/bench/match_peers
 $(BUILD)/bench/match_peers: bench/match_peers.c core/match.c $(wildcard core/*.h)
 	@mkdir -p $(@D)
