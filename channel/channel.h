@@ -43,6 +43,12 @@ struct chan_peer {
 
 struct chan_ops {
 	const char *name;
+	/*
+	 * NULL, or the channel whose cards this one has, since it speaks the
+	 * same on the wire: it reaches that one's endpoints and is reached by
+	 * them, and an endpoint that has opened it needs no other.
+	 */
+	const char *speaks;
 
 	/* Open for this endpoint. -errno when it cannot be used here, with one
 	 * line saying why. */

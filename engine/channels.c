@@ -6,8 +6,9 @@
  * channel, in the order of O2G_CHANNELS, that both ends have and that says it
  * reaches the other's card carries the pair.
  *
- * Behind bpf there is always tcp, named or not: bpf depends on what the system's
- * administrator has loaded, on this host and on the peer's.
+ * bpf speaks tcp: its card is a tcp card, and an endpoint has one of the two. Where
+ * bpf cannot be opened, tcp takes its place, named or not: bpf depends on what the
+ * system's administrator has loaded, here and on other hosts.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,10 +46,17 @@ bool user_channel_wanted(const struct chan_ops *ops)
 	       (ops == &tcp_chan_ops && o2g_list_has(list, bpf_chan_ops.name));
 }
 
+/* The name of its cards in an address. */
+static const char *speaks(const struct chan_ops *ops)
+{
+	return ops->speaks ? ops->speaks : ops->name;
+}
+
+/* Has it been opened, or one that takes its place? */
 static bool is_open(const struct user_ep *ep, const struct chan_ops *ops)
 {
 	for (unsigned i = 0; i < ep->nchans; i++)
-		if (ep->chans[i]->ops == ops)
+		if (!strcmp(speaks(ep->chans[i]->ops), speaks(ops)))
 			return true;
 	return false;
 }
@@ -123,7 +131,7 @@ int user_channels_card(struct user_ep *ep, char *buf, size_t size)
 		if (!chan->ops->card)
 			continue;
 		n += (size_t)snprintf(buf + n, size - n, ";%s=",
-				      chan->ops->name);
+				      speaks(chan->ops));
 		if (n >= size)
 			break;
 		err = chan->ops->card(chan, buf + n, size - n);
@@ -174,7 +182,7 @@ int user_channels_connect(struct user_ep *ep, struct user_peer *p,
 		int err;
 
 		if (!chan->ops->reaches ||
-		    !field(address, chan->ops->name, card, sizeof(card)) ||
+		    !field(address, speaks(chan->ops), card, sizeof(card)) ||
 		    !chan->ops->reaches(chan, card))
 			continue;
 		p->cp.chan = chan;

@@ -58,6 +58,7 @@ static void bpf_close(struct chan *chan)
 
 const struct chan_ops bpf_chan_ops = {
 	.name = "bpf",
+	.speaks = "tcp",
 	.open = bpf_open,
 	.close = bpf_close,
 	.card = tcp_card,

@@ -27,7 +27,7 @@ env -u O2G_CHANNELS O2G_LOG=info "$O2G" info >"$TMP/out" 2>"$TMP/err" ||
 	fail "o2g info fails"
 [ -s "$TMP/err" ] && { cat "$TMP/err"; fail "words about nothing"; }
 expect "$TMP/out" 'O2G_LOG +info +environment'
-expect "$TMP/out" 'O2G_CHANNELS +shm,tcp +default'
+expect "$TMP/out" 'O2G_CHANNELS +shm,bpf,tcp +default'
 expect "$TMP/out" '^  allreduce +shared '
 O2G_COLL=bcast=linear:4k- "$O2G" info >"$TMP/out" 2>&1
 expect "$TMP/out" '^  bcast +O2G_COLL: linear 4k- bytes; '
