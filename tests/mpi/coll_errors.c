@@ -26,6 +26,38 @@ static void expect(int line, int code, int class, const char *word)
 }
 #define EXPECT(call, class, word) expect(__LINE__, call, class, word)
 
+/* Nonblocking and persistent ones: wrong arguments at the call, and what goes
+ * wrong later when it is waited for. */
+static void later(MPI_Comm world)
+{
+	MPI_Request q = MPI_REQUEST_NULL;
+	int a[4] = { 1 }, b[4], err;
+
+	EXPECT(MPI_Ibarrier(MPI_COMM_NULL, &q), MPI_ERR_COMM, "MPI_Ibarrier");
+	EXPECT(MPI_Ibarrier(world, NULL), MPI_ERR_ARG, "request");
+	EXPECT(MPI_Ibcast(a, -1, MPI_INT, 0, world, &q), MPI_ERR_COUNT,
+	       "MPI_Ibcast");
+	EXPECT(MPI_Bcast_init(a, 1, MPI_INT, size, world, MPI_INFO_NULL, &q),
+	       MPI_ERR_ROOT, "MPI_Bcast_init");
+	EXPECT(MPI_Allreduce_init(a, b, 1, MPI_INT, MPI_SUM, world,
+				  (MPI_Info)a, &q), MPI_ERR_INFO, "info");
+	for (int i = 0; i < 2; i++) {
+		MPI_Status st;
+
+		if (MPI_Ibcast(a, rank ? 1 : 4, MPI_INT, 0, world, &q))
+			MPI_Abort(world, 1);
+		err = i ? MPI_Waitall(1, &q, &st) :
+			  MPI_Wait(&q, MPI_STATUS_IGNORE);
+		if (rank)
+			EXPECT(err, i ? MPI_ERR_IN_STATUS : MPI_ERR_TRUNCATE,
+			       "16 bytes from rank 0");
+		if (rank && i)
+			EXPECT(st.MPI_ERROR, MPI_ERR_TRUNCATE, "");
+		if (!rank && err)
+			MPI_Abort(world, 1);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	MPI_Comm world = MPI_COMM_WORLD;
@@ -77,6 +109,8 @@ int main(int argc, char **argv)
 	       "derived");
 	MPI_Type_free(&t);
 
+	if (size <= 3) /* then rank 0 sends to each of the others */
+		later(world);
 	/* nothing of the above has touched the communicator */
 	if (MPI_Allreduce(a, &sum, 1, MPI_INT, MPI_SUM, world) || sum != size) {
 		fprintf(stderr, "coll_errors: rank %d: sum %d\n", rank, sum);
