@@ -5,8 +5,9 @@
  * A callback of o2g_on_done runs with the lock held and has to be short. Work
  * may copy and compute as long as it likes: whoever makes progress next does it,
  * after letting go of the lock. That is a thread that waits, tests or polls; when
- * there is none, the progress thread, unless the work is for callers only. Threads that wait look at their conditions
- * again afterwards, since the work may have been what they wait for.
+ * there is none, the progress thread, unless the work is for callers only.
+ * Threads that wait look at their conditions again afterwards, since the work may
+ * have been what they wait for.
  */
 #include "user.h"
 

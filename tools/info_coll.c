@@ -20,25 +20,39 @@ static void print_bytes(int64_t n)
 		printf("%lld", (long long)n);
 }
 
-static void print_range(const struct coll_range *r, const char *what, bool sizes)
+static void print_ranks(const struct coll_range *r)
+{
+	if (r->from == 0 && r->to == COLL_MANY)
+		return;
+	printf(" %lld", (long long)r->from);
+	if (r->to == COLL_MANY)
+		printf("-");
+	else if (r->to != r->from)
+		printf("-%lld", (long long)r->to);
+	printf(" ranks");
+}
+
+static void print_sizes(const struct coll_range *r)
 {
 	if (r->from == 0 && r->to == COLL_MANY)
 		return;
 	printf(" ");
-	if (!sizes && r->from == r->to)
-		printf("%lld", (long long)r->from);
-	else if (!sizes && r->to == COLL_MANY)
-		printf("%lld-", (long long)r->from);
-	else if (!sizes)
-		printf("%lld-%lld", (long long)r->from, (long long)r->to);
-	else {
-		if (r->from)
-			print_bytes(r->from);
-		printf("-");
-		if (r->to != COLL_MANY)
-			print_bytes(r->to);
-	}
-	printf(" %s", what);
+	if (r->from)
+		print_bytes(r->from);
+	printf("-");
+	if (r->to != COLL_MANY)
+		print_bytes(r->to);
+	printf(" bytes");
+}
+
+/* The condition, in words; that of shared memory goes without saying. */
+static void print_when(const char *when)
+{
+	if (!strcmp(when, "always") || !strncmp(when, "shared", 6))
+		return;
+	printf(" if ");
+	for (; *when; when++)
+		putchar(*when == '_' ? ' ' : *when);
 }
 
 static void print_row(const struct coll_name *r)
@@ -48,8 +62,9 @@ static void print_row(const struct coll_name *r)
 		printf(" if asked for");
 		return;
 	}
-	print_range(&r->ranks, r->ranks.to == 1 ? "rank" : "ranks", false);
-	print_range(&r->bytes, "bytes", true);
+	print_ranks(&r->ranks);
+	print_sizes(&r->bytes);
+	print_when(r->when);
 }
 
 void info_coll_text(void)
@@ -72,7 +87,7 @@ void info_coll_text(void)
 			if (strcmp(a->collective, r->collective))
 				continue;
 			printf("O2G_COLL: %s", a->algorithm);
-			print_range(&asked[i].bytes, "bytes", true);
+			print_sizes(&asked[i].bytes);
 			printf("; ");
 		}
 		print_row(r);

@@ -13,7 +13,7 @@
 
 const struct coll_name coll_names[] = {
 #define COLL_ROW(collective, algorithm, when, ranks, bytes) \
-	{ #collective, #algorithm, ranks, bytes },
+	{ #collective, #algorithm, #when, ranks, bytes },
 #include "coll/table.def"
 #undef COLL_ROW
 	{ .collective = NULL },

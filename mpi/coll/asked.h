@@ -10,7 +10,7 @@
 
 /* A row of table.def, in its order. */
 struct coll_name {
-	const char *collective, *algorithm;
+	const char *collective, *algorithm, *when;
 	struct coll_range ranks, bytes;
 };
 extern const struct coll_name coll_names[]; /* ends with a NULL */
