@@ -3,7 +3,8 @@
 
 from dataclasses import dataclass
 
-from driver.cases import COLLECTIVES, GROWTH, NAS, NAS_RANKS
+from driver.cases import (COLLECTIVES, EVERY_COLLECTIVE, EVERY_RANKS,
+                          EVERY_SIZES, GROWTH, NAS, NAS_RANKS)
 from driver.table import TITLES, number
 
 from . import svg
@@ -162,6 +163,8 @@ def rates(m):
     cases = [(f"{name}", f"{over}-rate", 8) for over, name in OVER.items()]
     incast = [(f"{svg.in_bytes(s)}B {over}", f"{over}-incast", s)
               for over in OVER for s in (8, 1024, 65536)]
+    many = [(f"{svg.in_bytes(s)}B", "tcp-incast-16", s)
+            for s in m.results.sizes("tcp-incast-16", "Mmsg/s")]
     return section(
         "Message rate", "Messages of 8 bytes from one rank to another, and "
         "seven ranks that send to one.",
@@ -169,6 +172,9 @@ def rates(m):
                       "relative to the better of MPICH and Open MPI; more is "
                       "better", MORE),
          m.ratio_bars("incast", incast, "Mmsg/s", "Seven send to one",
+                      "messages per second, relative to the better peer",
+                      MORE),
+         m.ratio_bars("incast-16", many, "Mmsg/s", "Fifteen send to one, tcp",
                       "messages per second, relative to the better peer",
                       MORE)])
 
@@ -239,13 +245,30 @@ def collectives(m):
                 f"Collectives, {text}, {name}",
                 f"time on {ranks} ranks, relative to the better peer; less is "
                 "better", LESS))
+    for over, name in OVER.items():
+        for size in EVERY_SIZES:
+            figures += every_collective(m, over, name, size)
     return section("Collectives", "The table has microseconds.", figures)
+
+
+def every_collective(m, over, name, size):
+    """Eight to a picture: more names would not fit."""
+    for half in (EVERY_COLLECTIVE[:8], EVERY_COLLECTIVE[8:]):
+        cases = [(short_name(c), f"{over}-{c}-{EVERY_RANKS}",
+                  0 if c == "barrier" else size) for c in half
+                 if c != "barrier" or size == EVERY_SIZES[0]]
+        yield m.ratio_bars(
+            f"every-{over}-{size}-{half[0]}", cases, "usec",
+            f"{EVERY_RANKS} ranks, {svg.in_bytes(size)}B, {name}: "
+            f"{half[0]} to {half[-1]}",
+            "time, relative to the better peer; less is better", LESS)
 
 
 def short_name(collective):
     return {"reduce_scatter_block": "rs_block", "allreduce": "allred.",
-            "allgather": "allgath.", "alltoallv": "a2av",
-            "alltoall": "a2a"}.get(collective, collective)
+            "allgather": "allgath.", "allgatherv": "allgv",
+            "alltoallv": "a2av", "alltoall": "a2a", "scatterv": "scattv",
+            "gatherv": "gathv"}.get(collective, collective)
 
 
 def one_sided(m):
