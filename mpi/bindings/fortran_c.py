@@ -17,6 +17,7 @@ import sys
 import c_types
 import fortran_types as types
 import mpi_h
+import table
 
 HEAD = '''\
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
@@ -466,17 +467,6 @@ def routines(f):
         yield Routine(f, 'f08', True)
 
 
-def write(path, text):
-    """Only when it changes, so that nothing is compiled without need."""
-    if os.path.exists(path):
-        with open(path) as old:
-            if old.read() == text:
-                return
-    with open(path + '.new', 'w') as new:
-        new.write(text)
-    os.replace(path + '.new', path)
-
-
 def main():
     directory = sys.argv[1]
     os.makedirs(directory, exist_ok=True)
@@ -486,8 +476,8 @@ def main():
         for f in functions:
             if f.chapter == chapter and f.name not in BY_HAND:
                 text += [r.text() for r in routines(f)]
-        write(os.path.join(directory, f'chapter_{chapter}.c'),
-              '\n'.join(text))
+        table.write_if_changed(
+            os.path.join(directory, f'chapter_{chapter}.c'), '\n'.join(text))
 
 
 if __name__ == '__main__':

@@ -7,9 +7,9 @@ usage: fortran_mod.py DIRECTORY
 import os
 import sys
 
-import c_types
 import fortran_constants as constants
 import fortran_types as types
+import table
 
 HEAD = '''\
 ! SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
@@ -19,15 +19,7 @@ INDENT = '  '
 
 
 def write(path, lines):
-    """Only when it changes, so that what depends on it is not built again."""
-    text = HEAD + '\n'.join(lines) + '\n'
-    if os.path.exists(path):
-        with open(path) as old:
-            if old.read() == text:
-                return
-    with open(path + '.new', 'w') as new:
-        new.write(text)
-    os.replace(path + '.new', path)
+    table.write_if_changed(path, HEAD + '\n'.join(lines) + '\n')
 
 
 def continued(text):

@@ -80,3 +80,14 @@ def constants(path=None):
             else:
                 found.append((name, value.strip('()'), None))
     return found
+
+
+def write_if_changed(path, text):
+    """So that what depends on a file is not built again without need."""
+    if os.path.exists(path):
+        with open(path) as old:
+            if old.read() == text:
+                return
+    with open(path + '.new', 'w') as new:
+        new.write(text)
+    os.replace(path + '.new', path)
