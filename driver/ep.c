@@ -372,8 +372,8 @@ static void close_ready(struct o2gk_ep *ep)
 		o2gk_mem_put(ep, m);
 	}
 	spin_unlock_bh(&ep->lock);
+	cancel_work_sync(&ep->work); /* nobody queues it any more */
 	free_requests(ep);
-	cancel_work_sync(&ep->work);
 	unpin_all(ep);
 }
 

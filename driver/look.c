@@ -14,6 +14,8 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
+#define MAX_LIST 4096
+
 static DEFINE_MUTEX(all_lock);
 static LIST_HEAD(all_eps);
 
@@ -85,28 +87,33 @@ static void fill_entry(struct o2gk_ep *ep, struct o2gd_list_entry *e)
 	o2gk_look_info(ep, &e->info);
 }
 
+/* What user space gets is copied after the mutex is released: a page fault may
+ * take as long as it likes. */
 int o2gk_look_list(struct o2gd_list *l)
 {
-	struct o2gd_list_entry __user *to = u64_to_user_ptr(l->addr);
-	struct o2gd_list_entry e;
+	u32 max = min_t(u32, l->max, MAX_LIST);
+	struct o2gd_list_entry *e;
 	struct o2gk_ep *ep;
 	int err = 0;
 
-	if (l->max > O2GD_MAX_LOOK)
-		return -EINVAL;
+	e = kvcalloc(max, sizeof(*e), GFP_KERNEL_ACCOUNT);
+	if (max && !e)
+		return -ENOMEM;
 	l->count = 0;
 	mutex_lock(&all_lock);
 	list_for_each_entry(ep, &all_eps, all) {
 		if (!may_look(ep))
 			continue;
-		if (l->count < l->max) {
-			fill_entry(ep, &e);
-			if (copy_to_user(&to[l->count], &e, sizeof(e)))
-				err = -EFAULT;
-		}
+		if (l->count < max)
+			fill_entry(ep, &e[l->count]);
 		l->count++;
 	}
 	mutex_unlock(&all_lock);
+	l->max = max;
+	if (copy_to_user(u64_to_user_ptr(l->addr), e,
+			 min(l->count, max) * sizeof(*e)))
+		err = -EFAULT;
+	kvfree(e);
 	return err;
 }
 

@@ -156,7 +156,7 @@ void o2gk_pin_later(struct o2gk_ep *ep, struct o2gk_pin *pin)
 		return;
 	ep->stats.pinned_pages -= pin->n;
 	list_add(&pin->link, &ep->unpin);
-	if (++ep->nunpin >= O2GK_UNPIN_BATCH)
+	if (++ep->nunpin >= O2GK_UNPIN_BATCH && !ep->closing)
 		queue_work(o2gk_wq, &ep->work);
 }
 

@@ -130,37 +130,31 @@ static int check_socket(struct o2gk_ep *ep, const struct sock *sk)
 	return 0;
 }
 
-/* Tie socket and peer together; -EISCONN when it has one, or is lost. */
-static int bind_peer(struct o2gk_ep *ep, u32 rank, struct socket *sock,
-		     struct o2gk_peer **peer)
+/* The peer, if it may get a socket: -EISCONN when it has one, or is lost. */
+static int find_peer(struct o2gk_ep *ep, u32 rank, struct o2gk_peer **peer)
 {
-	struct o2gk_peer *p;
 	int err = 0;
 
 	spin_lock_bh(&ep->lock);
-	p = o2gk_peer_get(ep, rank);
-	if (!p) {
+	*peer = o2gk_peer_get(ep, rank);
+	if (!*peer)
 		err = -ENOMEM;
-	} else if (p->sk || p->lost) {
+	else if ((*peer)->sk || (*peer)->lost)
 		err = -EISCONN;
-	} else {
-		p->sock = sock;
-		p->sk = sock->sk;
-		*peer = p;
-	}
 	spin_unlock_bh(&ep->lock);
 	return err;
 }
 
-static void unbind_peer(struct o2gk_peer *p)
+/* From now on others may use it, as soon as we let go of the socket's lock. */
+static void bind_peer(struct o2gk_peer *p, struct socket *sock)
 {
 	spin_lock_bh(&p->ep->lock);
-	p->sock = NULL;
-	p->sk = NULL;
-	list_del_init(&p->dirty);
+	p->sock = sock;
+	p->sk = sock->sk;
 	spin_unlock_bh(&p->ep->lock);
 }
 
+/* Under ep->mutex: one socket at a time for a peer. */
 int o2gk_sock_register(struct o2gk_ep *ep, u32 rank, int fd)
 {
 	struct o2gk_peer *p;
@@ -182,14 +176,13 @@ int o2gk_sock_register(struct o2gk_ep *ep, u32 rank, int fd)
 	err = -ENOTCONN;
 	if (sk->sk_state != TCP_ESTABLISHED && sk->sk_state != TCP_CLOSE_WAIT)
 		goto err_locked;
-	err = bind_peer(ep, rank, sock, &p);
+	err = find_peer(ep, rank, &p);
 	if (err)
 		goto err_locked;
 	err = take_over(p, sk);
-	if (err) {
-		unbind_peer(p);
+	if (err)
 		goto err_locked;
-	}
+	bind_peer(p, sock);
 	/* What came before, and what was queued before there was a socket. */
 	o2gk_rx_run(p, O2GK_CALLER);
 	o2gk_tx_push(p, O2GK_CALLER);

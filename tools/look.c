@@ -23,30 +23,31 @@ int look_open(void)
 
 long look_list(int fd, struct o2gd_list_entry **entries)
 {
-	struct o2gd_list l = { .max = 64 };
+	struct o2gd_list l = { .count = 64 };
 	void *all = NULL;
 
 	for (;;) {
-		void *more = realloc(all, l.max * sizeof(**entries));
+		unsigned room = l.count;
+		void *more = realloc(all, room * sizeof(**entries));
 
 		if (!more) {
 			fprintf(stderr, "o2g: out of memory\n");
 			break;
 		}
 		all = more;
+		l.max = room;
 		l.addr = (uintptr_t)all;
 		if (ioctl(fd, O2GD_LIST, &l)) {
 			fprintf(stderr, "o2g: the driver does not tell: %s\n",
 				strerror(errno));
 			break;
 		}
-		if (l.count <= l.max || l.max == O2GD_MAX_LOOK) {
+		/* Again with more room, unless it is the driver that stops. */
+		if (l.count <= l.max || l.max < room) {
 			*entries = all;
 			return l.count < l.max ? l.count : l.max;
 		}
-		/* More have come meanwhile, perhaps. */
-		l.max = l.count > O2GD_MAX_LOOK / 2 ? O2GD_MAX_LOOK :
-						      l.count * 2;
+		l.count *= 2;
 	}
 	free(all);
 	return -1;

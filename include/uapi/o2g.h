@@ -197,8 +197,9 @@ struct o2gd_list_entry {
 };
 
 struct o2gd_list {
-	__u32 max, count; /* entries there is room for; out: how many there are */
-	__u64 addr;	  /* struct o2gd_list_entry[] */
+	__u32 max;   /* entries there is room for; out: room that was used */
+	__u32 count; /* out: how many there are, shown or not */
+	__u64 addr;  /* struct o2gd_list_entry[] */
 };
 
 enum o2gd_queue { O2GD_QUEUE_POSTED = 1, O2GD_QUEUE_UNEXPECTED };
@@ -211,11 +212,11 @@ struct o2gd_queue_entry {
 
 struct o2gd_queues {
 	__u32 pid, rank;  /* whose; its rank may be O2GD_ANY */
-	__u32 max, count; /* as in struct o2gd_list */
+	__u32 max, count; /* room, at most O2GD_MAX_LOOK; out: how many */
 	__u64 addr;	  /* struct o2gd_queue_entry[] */
 };
 
-#define O2GD_MAX_LOOK 65536 /* entries of either, at a time */
+#define O2GD_MAX_LOOK 65536
 
 #define O2GD_IOC 0xF2
 /* Returns 0, or a negative errno as errno. */
