@@ -72,6 +72,8 @@ summary
 
 ## known
 # attr/keyval_double_free_win  needs windows
+# f90/attr/attrlangf90   needs windows
+# f08/attr/attrlangf08   needs windows
 # errhan/adderr          MPIX_ names for what is in the standard now
 # mpi_t/cvarwrite        writes nonsense to settings, after MPI has started
 # mpi_t/qmpi_test        MPICH's own interface for tools
