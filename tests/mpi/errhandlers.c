@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * Error handlers of windows and files, as far as they need none, and handlers
- * that were made for another kind of object.
+ * Error handlers of windows and files, as far as they need none, handlers that
+ * were made for another kind of object, and the environment asked wrongly.
  */
 #include "check.h"
 
@@ -79,6 +79,54 @@ static void windows(void)
 	FAILS(MPI_Comm_call_errhandler(MPI_COMM_NULL, 1), MPI_ERR_COMM);
 }
 
+/* The rest of the environment, asked wrongly. */
+static void environment(void)
+{
+	char text[MPI_MAX_LIBRARY_VERSION_STRING], big[1000];
+	int class, code, n;
+	MPI_Comm c = MPI_COMM_NULL;
+	void *p;
+
+	memset(big, 'x', sizeof(big));
+	big[999] = '\0';
+	FAILS(MPI_Add_error_class(NULL), MPI_ERR_ARG);
+	OK(MPI_Add_error_class(&class));
+	FAILS(MPI_Add_error_code(class, NULL), MPI_ERR_ARG);
+	FAILS(MPI_Add_error_code(-1, &code), MPI_ERR_ARG);
+	OK(MPI_Add_error_code(class, &code));
+	FAILS(MPI_Add_error_string(code, NULL), MPI_ERR_ARG);
+	FAILS(MPI_Add_error_string(code, big), MPI_ERR_ARG);
+	FAILS(MPI_Remove_error_string(code), MPI_ERR_ARG);
+	FAILS(MPI_Remove_error_string(MPI_ERR_RANK), MPI_ERR_ARG);
+	FAILS(MPI_Remove_error_code(MPI_ERR_RANK), MPI_ERR_ARG);
+	FAILS(MPI_Remove_error_code(class), MPI_ERR_ARG);
+	FAILS(MPI_Remove_error_class(MPI_ERR_RANK), MPI_ERR_ARG);
+	FAILS(MPI_Remove_error_class(code), MPI_ERR_ARG);
+	OK(MPI_Remove_error_code(code));
+	FAILS(MPI_Remove_error_code(code), MPI_ERR_ARG);
+	OK(MPI_Remove_error_class(class));
+	FAILS(MPI_Error_class(MPI_ERR_RANK, NULL), MPI_ERR_ARG);
+	FAILS(MPI_Error_string(MPI_ERR_RANK, NULL, &n), MPI_ERR_ARG);
+	FAILS(MPI_Error_string(MPI_ERR_RANK, text, NULL), MPI_ERR_ARG);
+	FAILS(MPI_Get_version(NULL, &n), MPI_ERR_ARG);
+	FAILS(MPI_Get_library_version(text, NULL), MPI_ERR_ARG);
+	FAILS(MPI_Get_processor_name(NULL, &n), MPI_ERR_ARG);
+	FAILS(MPI_Alloc_mem(-1, MPI_INFO_NULL, &p), MPI_ERR_ARG);
+	FAILS(MPI_Alloc_mem(1, MPI_INFO_NULL, NULL), MPI_ERR_ARG);
+	FAILS(MPI_Alloc_mem(1, (MPI_Info)MPI_INT, &p), MPI_ERR_INFO);
+	FAILS(MPI_Initialized(NULL), MPI_ERR_ARG);
+	FAILS(MPI_Finalized(NULL), MPI_ERR_ARG);
+	FAILS(MPI_Query_thread(NULL), MPI_ERR_ARG);
+	FAILS(MPI_Is_thread_main(NULL), MPI_ERR_ARG);
+	FAILS(MPI_Init(NULL, NULL), MPI_ERR_OTHER); /* a second time */
+	FAILS(MPI_Comm_set_name(WORLD, NULL), MPI_ERR_ARG);
+	FAILS(MPI_Comm_set_name(c, "x"), MPI_ERR_COMM);
+	FAILS(MPI_Comm_get_name(WORLD, NULL, &n), MPI_ERR_ARG);
+	FAILS(MPI_Comm_set_info(c, MPI_INFO_NULL), MPI_ERR_COMM);
+	FAILS(MPI_Comm_set_info(WORLD, (MPI_Info)MPI_INT), MPI_ERR_INFO);
+	FAILS(MPI_Comm_get_info(WORLD, NULL), MPI_ERR_ARG);
+}
+
 int main(int argc, char **argv)
 {
 	start(&argc, &argv);
@@ -86,5 +134,6 @@ int main(int argc, char **argv)
 	MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
 	files();
 	windows();
+	environment();
 	return finish();
 }
