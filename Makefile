@@ -4,6 +4,7 @@
 # make run        set up, build, and show a job of four ranks
 # make test       set up, build, run every test; T=pattern runs some of them
 # make real       run programs that others have written; P=name runs one
+# make vm-test    the driver in virtual machines (see docs/lab.md)
 # make bench      compare with MPICH and Open MPI (see docs/performance.md)
 # make report     a page from the results: R=files, SVG=folder for README's pictures
 # make install    PREFIX=/usr/local DESTDIR=
@@ -213,6 +214,7 @@ fuzz:
 	@scripts/setup test
 	@$(again) -s test-build
 	@BUILD=$(BUILD) FUZZ_SHORT=$(FUZZ_SECONDS) tests/run 'fuzz/*'
+	@$(MAKE) --no-print-directory vm-fuzz
 
 real:
 	@scripts/setup real

@@ -4,6 +4,7 @@
 #                      docs/lab.md; T=pattern runs some, LAB_KERNEL=6.12 or
 #                      sid, LAB_ALL=1 every line of the MPI test list
 # make vm-debug-test   the same on a kernel built with KASAN, lockdep and others
+# make vm-fuzz         fuzz the driver for FUZZ_SECONDS
 # make driver-check    sparse and checkpatch
 # make lab-build       only build what a guest needs
 
@@ -11,7 +12,7 @@ LAB_KERNEL ?= 6.1
 LAB_ALL ?= 0
 LAB_OUT := $(BUILD)/lab/$(notdir $(LAB_KERNEL))
 
-.PHONY: vm-test vm-debug-test driver-check lab-build lab-modules
+.PHONY: vm-test vm-debug-test vm-fuzz driver-check lab-build lab-modules
 
 LAB_TOOLS := $(addprefix $(BUILD)/lab/,cable remote count fuzz_dev)
 $(BUILD)/lab/fuzz_dev: core/wire.c core/wire.h include/uapi/o2g.h
@@ -39,15 +40,23 @@ lab-modules:
 	    $(MAKE) -s driver KDIR="$$kdir" DRIVER_OUT='$(LAB_OUT)/driver'; \
 	  fi
 
+# Where the kernel cannot be had there is nothing to test: lab/kernel says why.
+lab_ready = scripts/setup lab && { lab/kernel dir '$(LAB_KERNEL)' >/dev/null || { \
+  [ $$? = 77 ] && echo "skipped: no kernel $(LAB_KERNEL)" && exit 0; exit 1; }; } && \
+  $(again) -s lab-build LAB_KERNEL='$(LAB_KERNEL)'
+
 vm-test:
-	@scripts/setup lab
-	@$(again) -s lab-build LAB_KERNEL='$(LAB_KERNEL)'
-	@BUILD=$(BUILD) LAB_ALL=$(LAB_ALL) lab/test --kernel '$(LAB_KERNEL)' $(T)
+	@$(lab_ready) && BUILD=$(BUILD) LAB_ALL=$(LAB_ALL) lab/test --kernel '$(LAB_KERNEL)' $(T)
 
 vm-debug-test:
 	@scripts/setup debug-kernel
 	@lab/debug-kernel
 	@$(MAKE) --no-print-directory vm-test LAB_KERNEL=debug
+
+vm-fuzz:
+	@$(lab_ready) && BUILD=$(BUILD) FUZZ_SHORT=$(FUZZ_SECONDS) lab/vm run \
+	  --kernel '$(LAB_KERNEL)' --time $$(($(FUZZ_SECONDS) + 300)) \
+	  -- bash lab/tests/drv_fuzz.sh
 
 driver-check:
 	@scripts/setup lab

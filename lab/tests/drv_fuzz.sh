@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 # timeout: 90
-# Bad programs and bad peers: lab/fuzz_dev.c, for FUZZ_SHORT seconds. On the debug
-# kernel allocations fail, too.
+# Bad programs and bad peers: lab/fuzz_dev.c, for FUZZ_SHORT seconds (`make vm-fuzz`
+# for longer). On the debug kernel allocations fail, too.
 . lab/tests/guest.inc
 need_driver
 
 seconds=${FUZZ_SHORT:-10}
-[ "$seconds" -le 60 ] || seconds=60
 fail=/sys/kernel/debug/failslab
 if [ -d $fail ]; then
 	echo Y >$fail/task-filter
