@@ -22,6 +22,7 @@
 #include <stdlib.h>
 #include <sys/uio.h>
 
+#include "clock.h"
 #include "log.h"
 
 #define DIRECT_MIN 2048	/* smaller rests of a body are cheaper to copy */
@@ -166,6 +167,22 @@ static void closed(struct tcp_conn *k, const struct turn *t)
 	k->state = TCP_DEAD;
 }
 
+/*
+ * It is closed, but an intake has promised more, which the kernel may have put
+ * off. After a reset that may be gone for good, so there is an end to waiting.
+ */
+static bool still_coming(struct tcp_conn *k)
+{
+	u64 now;
+
+	if (!k->intake || !k->intake->expects(k))
+		return false;
+	now = o2g_now_us();
+	if (!k->closed_us)
+		k->closed_us = now;
+	return now - k->closed_us < TCP_LATE_US && !k->tx_err;
+}
+
 enum step { STEP_AGAIN, STEP_EMPTY, STEP_LATER, STEP_GONE };
 
 /* Nothing to read, which an intake may know better. */
@@ -189,7 +206,7 @@ static enum step step(struct turn *t, u64 *budget)
 	n = vec_recv(k->watch.fd, &in);
 	if (n == -EAGAIN && k->tx_err)
 		n = k->tx_err;
-	if (n == -EAGAIN || (n == 0 && k->intake && k->intake->expects(k)))
+	if (n == -EAGAIN || (n == 0 && still_coming(k)))
 		return nothing(k);
 	if (n <= 0) {
 		if (n < 0)

@@ -28,6 +28,7 @@
 #define TCP_STAGGER_US 250000  /* before the next address is tried as well */
 #define TCP_RETRY_US 100000    /* before the whole list is tried again */
 #define TCP_LINGER_US 2000000
+#define TCP_LATE_US 200000     /* what an intake expects may come this late */
 #define TCP_STAGE_MIN 4096
 #define TCP_STAGE_MAX 65536
 #define TCP_OUT_SIZE 16384     /* batch of small packets */
@@ -90,6 +91,7 @@ struct tcp_conn {
 	char ends[112];		 /* "here -> there"; a dead socket forgets */
 	const struct tcp_intake *intake; /* NULL: recv() */
 	u32 intake_id;		 /* the intake's name for it */
+	u64 closed_us;		 /* when recv() first said so; 0: not yet */
 	u8 *early;		 /* bytes read before it stood, or NULL */
 	u32 early_len;
 

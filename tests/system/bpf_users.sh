@@ -68,6 +68,13 @@ expect out '^usage'
 bin/o2g bpf load --user 4711 --seats 6 >out || fail "load again"
 expect out '^user 4711: 2 seats made, 6 there'
 bin/o2g bpf unload
+
+# One seat for two ranks: one has it, the other is without, and they talk.
+bin/o2g bpf load --user 4711 --seats 1 >out || fail "one seat"
+job 4711
+expect "$TMP/job" '^ +(0 +1|1 +0) +bpf '
+expect "$TMP/job" '^ +(0 +1|1 +0) +tcp '
+bin/o2g bpf unload
 mountpoint -q "$BPF_DIR" && fail "still mounted"
 bin/o2g bpf status >status
 expect status 'nothing is loaded'

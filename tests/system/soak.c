@@ -34,7 +34,7 @@ enum outcome { FINE, WRONG, LOST_PEER }; /* exit codes of a rank */
 
 static struct shared {
 	char address[MAX_RANKS][O2G_ADDRESS_MAX];
-	atomic_int published, stop;
+	atomic_int published, ended, killed;
 	atomic_ullong messages, bytes;
 } *shared;
 
@@ -270,8 +270,9 @@ static int run_rank(int me)
 		nap_us(200);
 	o = talk(&r);
 	/* Who ends early would be lost for those who are not there yet. */
-	atomic_fetch_add(&shared->stop, 1);
-	while (o == FINE && atomic_load(&shared->stop) < ranks)
+	atomic_fetch_add(&shared->ended, 1);
+	while (o == FINE && atomic_load(&shared->ended) < ranks &&
+	       !atomic_load(&shared->killed))
 		o2g_progress(r.ep);
 	o2g_close(r.ep);
 	return o;
@@ -282,7 +283,8 @@ static int run_rank(int me)
 static int start_ranks(pid_t *pid)
 {
 	atomic_store(&shared->published, 0);
-	atomic_store(&shared->stop, 0);
+	atomic_store(&shared->ended, 0);
+	atomic_store(&shared->killed, 0);
 	for (int i = 0; i < ranks; i++) {
 		pid[i] = fork();
 		if (pid[i] < 0)
@@ -342,6 +344,7 @@ static int one_round(uint64_t seed, int with_kill)
 		victim = (int)(seed % (uint64_t)ranks);
 		nap_us((unsigned)(seed >> 20) % (ROUND_MS * 1000));
 		kill(pid[victim], SIGKILL);
+		atomic_store(&shared->killed, 1);
 	}
 	return reap(pid, victim);
 }
