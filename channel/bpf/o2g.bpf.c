@@ -105,6 +105,20 @@ static __always_inline int pass(struct bpf_conn *c, __u32 id, __u32 len)
 	return SK_PASS;
 }
 
+/*
+ * Older verifiers forget that a number is not 0, but not that it is at least 1:
+ * the compiler must not know that the two are the same here.
+ */
+static __always_inline int copy(struct __sk_buff *skb, __u32 at, __u32 len)
+{
+	__s64 n = len;
+
+	asm volatile("" : "+r"(n));
+	if (n < 1 || n > BPF_PIECE)
+		return -1;
+	return bpf_skb_load_bytes(skb, 0, seat.ring + at, n);
+}
+
 SEC("sk_skb/stream_verdict")
 int o2g_verdict(struct __sk_buff *skb)
 {
@@ -123,7 +137,7 @@ int o2g_verdict(struct __sk_buff *skb)
 	    !reserve((len + BPF_UNIT - 1) / BPF_UNIT, &got))
 		return pass(c, *id, len);
 	at = (__u32)got % BPF_UNITS * BPF_UNIT;
-	if (bpf_skb_load_bytes(skb, 0, seat.ring + at, len)) {
+	if (copy(skb, at, len)) {
 		commit(got, *id | BPF_VOID, len, at);
 		return pass(c, *id, len);
 	}
