@@ -100,7 +100,7 @@ int mpii_handle(const struct mpii_owner *o, int code)
  * MPI_COMM_SELF since MPI 4.0, and of MPI_COMM_WORLD before. Programs of before
  * set one there only. Without either, errors are fatal.
  */
-static struct mpii_owner in_charge(struct mpii_comm *c)
+struct mpii_owner mpii_owner_in_charge(struct mpii_comm *c)
 {
 	static struct mpii_errh *none;
 	struct mpii_comm *by = &mpii_self;
@@ -142,14 +142,14 @@ int mpii_raise(struct mpii_comm *c, int code, const char *func)
 
 	if (mpii_likely(code == MPI_SUCCESS))
 		return code;
-	o = in_charge(c);
+	o = mpii_owner_in_charge(c);
 	return mpii_raise_on(&o, code, func);
 }
 
 int mpii_error(struct mpii_comm *c, int code, const char *func,
 	       const char *fmt, ...)
 {
-	struct mpii_owner o = in_charge(c);
+	struct mpii_owner o = mpii_owner_in_charge(c);
 	va_list ap;
 
 	va_start(ap, fmt);

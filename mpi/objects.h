@@ -81,6 +81,9 @@ struct mpii_owner mpii_owner_win(struct mpii_win *w);
 struct mpii_owner mpii_owner_file(struct mpii_file *f);
 struct mpii_owner mpii_owner_session(struct mpii_session *s);
 
+/* Of c, or who is in charge when no object is at hand: NULL. */
+struct mpii_owner mpii_owner_in_charge(struct mpii_comm *c);
+
 /* As mpii_error and mpii_raise. */
 int mpii_error_on(const struct mpii_owner *o, int code, const char *func,
 		  const char *fmt, ...) __attribute__((format(printf, 4, 5)));

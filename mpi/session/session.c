@@ -109,10 +109,9 @@ int PMPI_Session_init(MPI_Info info, MPI_Errhandler errhandler,
 		      MPI_Session *session)
 {
 	static const char func[] = "MPI_Session_init";
-	struct mpii_errh *fatal = mpii_errh_get(MPI_ERRORS_ARE_FATAL), *e;
-	struct mpii_owner o = { MPII_ERRH_SESSION, MPI_SESSION_NULL, &fatal,
-				NULL };
+	struct mpii_owner o = mpii_owner_in_charge(NULL);
 	struct mpii_session *s = NULL;
+	struct mpii_errh *e;
 	int err = mpii_errh_arg(&o, MPII_ERRH_SESSION, errhandler, func, &e);
 
 	if (err)
@@ -125,7 +124,8 @@ int PMPI_Session_init(MPI_Info info, MPI_Errhandler errhandler,
 	else
 		err = create(info, e, &s);
 	if (err) {
-		o.errh = &e;
+		o = (struct mpii_owner){ MPII_ERRH_SESSION, MPI_SESSION_NULL,
+					 &e, NULL };
 		err = mpii_raise_on(&o, err, func);
 	} else {
 		*session = s->handle;

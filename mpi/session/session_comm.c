@@ -106,10 +106,7 @@ static int check_args(const struct args *a)
 /* The error handler first: all other errors are its business. */
 static int begin(struct args *a, MPI_Errhandler errhandler)
 {
-	struct mpii_errh *fatal = mpii_errh_get(MPI_ERRORS_ARE_FATAL);
-	struct mpii_owner o = { MPII_ERRH_COMM, MPI_COMM_NULL,
-				mpii_world_running() ? &mpii_self.errh : &fatal,
-				NULL };
+	struct mpii_owner o = mpii_owner_in_charge(NULL);
 
 	return mpii_errh_arg(&o, MPII_ERRH_COMM, errhandler, a->func, &a->errh);
 }

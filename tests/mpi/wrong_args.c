@@ -18,6 +18,7 @@ static MPI_Datatype types[16];
 static MPI_Group group;
 static MPI_Errhandler errh;
 static MPI_Request request;
+static MPI_Session UNUSED session;
 static MPI_Message UNUSED message = MPI_MESSAGE_NO_PROC;
 static MPI_Status status;
 static MPI_Comm cart, graph, dist;
@@ -66,6 +67,7 @@ static void prepare(void)
 	OK(MPI_Dist_graph_create_adjacent(WORLD, 0, &zero, MPI_UNWEIGHTED, 0,
 					  &zero, MPI_UNWEIGHTED, MPI_INFO_NULL,
 					  0, &dist));
+	OK(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session));
 	OK(MPI_Comm_group(WORLD, &group));
 	OK(MPI_Comm_get_errhandler(WORLD, &errh));
 	OK(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN,

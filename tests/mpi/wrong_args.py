@@ -21,7 +21,7 @@ import table  # noqa: E402
 RIGHT = {
     'COMMUNICATOR': 'MPI_COMM_WORLD', 'DATATYPE': 'MPI_INT', 'GROUP': 'group',
     'OPERATION': 'MPI_SUM', 'INFO': 'MPI_INFO_NULL', 'ERRHANDLER': 'errh',
-    'SESSION': 'MPI_SESSION_NULL', 'WINDOW': 'MPI_WIN_NULL',
+    'SESSION': 'session', 'WINDOW': 'MPI_WIN_NULL',
     'FILE': 'MPI_FILE_NULL', 'REQUEST': 'request', 'MESSAGE': 'message',
     'KEYVAL': 'keyval', 'STRING': '"name"', 'BUFFER': 'in', 'TAG': '0',
     'RANK': '0', 'RANK_NNI': '0', 'STATUS': '&status', 'ERROR_CLASS': 'class_',
