@@ -87,5 +87,6 @@ int main(int argc, char **argv)
 	/* and everything still works */
 	OK(MPI_Sendrecv(in, 8, MPI_BYTE, rank, 1, out, 8, MPI_BYTE, rank, 1,
 			WORLD, IGNORE));
+	OK(MPI_Session_finalize(&session));
 	return finish();
 }
