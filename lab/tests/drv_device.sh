@@ -3,9 +3,8 @@
 # Every call of the driver, by hand, with good and bad arguments; the ends of
 # peers; processes that are killed.
 . lab/tests/guest.inc
+need_driver
 
-insmod "$DRIVER" || fail "it does not load"
 "$O2G" top -n 1 | grep -q 'msg/s in' || fail "o2g top"
 "$O2G" queues 1 2>&1 | grep -q 'process 1 has no endpoint' || fail "o2g queues"
 "$BUILD/tests/driver/device" || fail "not all cases passed"
-rmmod o2g || fail "something is left behind"
