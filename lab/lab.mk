@@ -17,7 +17,7 @@ LAB_OUT := $(BUILD)/lab/$(notdir $(LAB_KERNEL))
 LAB_TOOLS := $(addprefix $(BUILD)/lab/,cable remote count fuzz_dev)
 $(BUILD)/lab/fuzz_dev: core/wire.c core/wire.h include/uapi/o2g.h
 
-lab-build: all $(MPI_TESTS) lab-modules $(LAB_TOOLS) $(BUILD)/lab/insn.so
+lab-build: all $(MPI_TESTS) $(DRIVER_TESTS) lab-modules $(LAB_TOOLS) $(BUILD)/lab/insn.so
 
 # The version of the plugin interface goes with QEMU's.
 $(BUILD)/lab/insn.so: lab/insn.c $(BUILD)/flags
