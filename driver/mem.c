@@ -126,6 +126,7 @@ struct o2gk_pin *o2gk_pin_user(struct o2gk_ep *ep, const struct iovec *iov,
 	pin = pin_alloc(npages);
 	if (!pin)
 		return NULL;
+	pin->write = write; /* pages that were only read stay clean */
 	if (mm_account_pinned_pages(&pin->account, npages << PAGE_SHIFT))
 		goto refused;
 	for (i = 0; i < n; i++)
@@ -143,7 +144,7 @@ void o2gk_pin_free(struct o2gk_pin *pin)
 	if (!pin)
 		return;
 	if (pin->n)
-		unpin_user_pages_dirty_lock(pin->pages, pin->n, true);
+		unpin_user_pages_dirty_lock(pin->pages, pin->n, pin->write);
 	mm_unaccount_pinned_pages(&pin->account);
 	kvfree(pin->pages);
 	kvfree(pin->bvec);

@@ -40,6 +40,7 @@ struct o2gk_pin {
 	struct page **pages;
 	struct bio_vec *bvec;
 	unsigned int n;
+	bool write;
 	struct mmpin account;
 };
 
