@@ -115,8 +115,10 @@ static int load_user(const struct request *r, uid_t uid, char *why, size_t size)
 		if (exists(seat))
 			continue;
 		err = bpf_load_seat(seat, uid, why, size);
-		if (err)
+		if (err) {
+			rmdir(path); /* unless there are others */
 			return err;
+		}
 		made++;
 	}
 	return made;
