@@ -219,7 +219,8 @@ static void arrived(struct o2g_core *c, struct o2g_unexp *u)
 {
 	struct o2gk_ep *ep = o2gk_of_core(c);
 
-	ep->arrived = true;
+	WRITE_ONCE(ep->arrived, ep->arrived + 1);
+	WRITE_ONCE(ep->shared->arrived, ep->arrived);
 	ep->wake = true;
 }
 

@@ -46,10 +46,9 @@ static __poll_t file_poll(struct file *file, poll_table *wait)
 	poll_wait(file, &ep->wait, wait);
 	WRITE_ONCE(ep->shared->armed, 1);
 	smp_mb(); /* pairs with the one after publishing */
-	if (READ_ONCE(ep->arrived)) {
-		WRITE_ONCE(ep->arrived, false);
+	/* Asking changes nothing: descriptors may be nested, and ask twice. */
+	if (READ_ONCE(ep->arrived) != READ_ONCE(ep->shared->seen))
 		return EPOLLIN | EPOLLRDNORM;
-	}
 	return o2gk_cq_seen(ep) ? 0 : EPOLLIN | EPOLLRDNORM;
 }
 

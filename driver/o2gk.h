@@ -183,7 +183,7 @@ struct o2gk_ep {
 	struct list_head unpin;
 	u32 nunpin;
 	bool wake;	 /* something is news: look whether to wake */
-	bool arrived;	 /* an unexpected message is, for who probes */
+	u32 arrived;	 /* unexpected messages, for who probes */
 	struct work_struct work; /* unpins, grows the matching table */
 
 	struct list_head taken; /* messages held by matched probes */

@@ -229,6 +229,17 @@ static int chan_poll(struct chan *c)
 	return kern_poll(user_of_chan(c->ep));
 }
 
+/* Have messages come that nobody has asked for? Only the first time. */
+static bool news(struct kern *k)
+{
+	u32 arrived = load(&k->shared->arrived);
+
+	if (arrived == k->shared->seen)
+		return false;
+	store(&k->shared->seen, arrived);
+	return true;
+}
+
 /*
  * The program computes: completions can wait until it comes back, unless
  * something is to happen on them.
@@ -242,6 +253,8 @@ static bool chan_arm(struct chan *c)
 		return false;
 	store(&k->shared->armed, 1);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	if (news(k))
+		return true;
 	return load(&k->cq[k->cq_head & k->cq_mask].seq) == k->cq_head + 1 ||
 	       load(&k->shared->overflow);
 }
@@ -259,6 +272,7 @@ int kern_ready(struct chan_watch *w, u32 events)
 {
 	struct kern *k = container_of(w, struct kern, watch);
 
+	news(k); /* whoever waits for them looks again now */
 	return kern_poll(user_of_chan(k->chan.ep));
 }
 

@@ -28,7 +28,9 @@
  * in the ring: take what is there, then O2GD_KICK.
  *
  * Sleeping. Write 1 to shared->armed, a full fence, look at the ring once more,
- * then poll(2) the descriptor, or call O2GD_WAIT, which does all of it.
+ * then poll(2) the descriptor, or call O2GD_WAIT, which does all of it. The
+ * descriptor is also readable while shared->arrived differs from shared->seen:
+ * who waits in a probe copies the one to the other and probes again.
  */
 #ifndef O2G_UAPI_H
 #define O2G_UAPI_H
@@ -68,12 +70,14 @@ struct o2gd_shared {
 	__u32 sq_head;	  /* posted receives it has taken */
 	__u32 unexpected; /* messages nobody has asked for */
 	__u32 overflow;	  /* completions that wait for room in the ring */
-	__u32 pad0[13];
+	__u32 arrived;	  /* unexpected messages that have come, all together */
+	__u32 pad0[12];
 	/* written by the library; the driver checks what it reads */
 	__u32 sq_tail;
 	__u32 cq_head;
 	__u32 armed;
-	__u32 pad1[13];
+	__u32 seen; /* how far it knows of `arrived` */
+	__u32 pad1[12];
 };
 
 enum o2gd_op {
