@@ -54,7 +54,8 @@ vm-debug-test:
 	@$(MAKE) --no-print-directory vm-test LAB_KERNEL=debug
 
 vm-fuzz:
-	@$(lab_ready) && BUILD=$(BUILD) FUZZ_SHORT=$(FUZZ_SECONDS) lab/vm run \
+	@$(lab_ready) && BUILD=$(BUILD) FUZZ_SHORT=$(FUZZ_SECONDS) \
+	  FUZZ_SEED=$${FUZZ_SEED:-$$(date +%s)} lab/vm run \
 	  --kernel '$(LAB_KERNEL)' --time $$(($(FUZZ_SECONDS) + 300)) \
 	  -- bash lab/tests/drv_fuzz.sh
 
