@@ -88,6 +88,9 @@ EVERY_SIZES = (8, 4 * KB, MB)
 CROWD = ("barrier", "allreduce")
 CROWD_RANKS = 16
 
+# Data in pieces: commands of bench/perf.
+DATATYPES = ("vector", "face", "struct")
+
 # Ranks for the cost of growing. 16 is what one run in namespaces starts at
 # most; more ranks than that share them.
 GROWTH = (2, 4, 8, 16, 32, 64)
@@ -117,6 +120,13 @@ def many_to_one_core():
     yield Case("alltoall-64B", "alltoall", "tcp", ["--sizes", "64"], SHORT,
                ranks=16, limit=60, rounds=3, in_quick=False)
     yield Case("calls", "calls", "tcp", ["--late", "1"], rounds=3)
+
+
+def datatypes():
+    for over in ("shm", "tcp"):
+        for name in DATATYPES:
+            yield Case(name, name, over, ["--sizes", "4k,64k,1M", *PIN],
+                       SHORT, in_quick=False)
 
 
 def one_sided():
@@ -187,7 +197,8 @@ def nas():
                        in_quick=ranks == 4 or (ranks, kernel) == (16, "is"))
 
 
-CASES = [*point_to_point(), *many_to_one_core(), *one_sided(), *progress(),
+CASES = [*point_to_point(), *datatypes(), *many_to_one_core(), *one_sided(),
+         *progress(),
          *collectives(), *every_collective(), *growth(), *nas()]
 
 OVERLAP_SIZES = (64 * KB, 256 * KB, MB, 4 * MB, 16 * MB)
@@ -207,6 +218,10 @@ TARGETS = [
            "ratio-min", 1.0),
     Target("shm-bandwidth", 4 * MB, "MB/s", "4 MiB bandwidth, MB/s",
            "ratio-min", 1.0),
+    *(Target(f"{over}-{name}", size, "MB/s",
+             f"{name} of {size >> 10} KiB, MB/s", "ratio-min", 1.0)
+      for over in ("shm", "tcp") for name in DATATYPES
+      for size in (4 * KB, 64 * KB, MB)),
     Target("tcp-latency", 8, "usec", "8 B half round trip, us",
            "ratio-max", 0.9),
     Target("tcp-latency", 16 * KB, "usec", "16 KiB half round trip, us",
