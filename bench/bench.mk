@@ -3,11 +3,11 @@
 # The benchmarks, once for each MPI that is there: ours, MPICH, Open MPI.
 
 # bench/perf is one program for all measurements of messages; `o2g perf` runs
-# it. What needs an MPI that has one-sided communication is in rma.c.
+# it. Put and get are libo2g's in ours, as long as our MPI has no windows.
 PERF_SRC    := $(wildcard bench/perf/*.c)
 PERF_HEADER := $(wildcard bench/perf/*.h)
-PERF_OURS   := $(if $(shell grep -w Put mpi/bindings/functions.tsv | grep -w later),\
-                 $(filter-out %/rma.c,$(PERF_SRC)),$(PERF_SRC))
+PERF_OURS   := $(PERF_SRC) bench/perf/libo2g/rma_window.c
+PERF_FLAGS  := -DPERF_LIBO2G
 
 # The NAS kernels: a program is nas/NAME.c, with NAME_*.c and nas.c.
 NAS_NAMES  := is ep cg mg ft
@@ -45,11 +45,11 @@ $(BUILD)/bench/corelink: bench/driver/corelink.c
 	@mkdir -p $(@D)
 	$(CC) $(bench_flags) -o $@ $< -pthread
 
-# $(1): folder, $(2): compiler, $(3): what must be built before, $(4): sources
+# $(1): folder, $(2): compiler, $(3): what must be built before, $(4): sources, $(5): flags
 define bench_rules
 $(BUILD)/bench/$(1)/perf: $(4) $(PERF_HEADER) $(3)
 	@mkdir -p $$(@D)
-	$(2) $(bench_flags) -o $$@ $(4)
+	$(2) $(bench_flags) -o $$@ $(4) $(5)
 
 bench-build: $(BUILD)/bench/$(1)/perf
 $(foreach name,$(NAS_NAMES),$(call nas_rule,$(BUILD)/bench/$(1)/nas/,$(name),$(2) $(nas_flags),$(3)))
@@ -73,7 +73,7 @@ test-build: $(NAS_NAMES:%=$(BUILD)/tests/mpi/nas_%)
 test-build: $(BUILD)/bench/o2g/perf $(BUILD)/bench/o2g/nas/is \
             $(BUILD)/bench/match_peers $(BUILD)/bench/corelink
 
-$(eval $(call bench_rules,o2g,$(MPICC),$(MPICC) $(LIBMPI) $(MPI_H),$(PERF_OURS)))
+$(eval $(call bench_rules,o2g,$(MPICC),$(MPICC) $(LIBMPI) $(MPI_H),$(PERF_OURS),$(PERF_FLAGS) -lo2g))
 ifneq ($(shell command -v mpicc.mpich),)
 $(eval $(call bench_rules,mpich,mpicc.mpich,,$(PERF_SRC)))
 endif
@@ -86,8 +86,8 @@ PERF := $(BUILD)/libexec/o2g/perf
 all: $(PERF)
 $(PERF): $(PERF_OURS) $(PERF_HEADER) $(LIBMPI) $(MPI_H) $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(LDFLAGS) -I$(BUILD)/include -o $@ $(PERF_OURS) \
-	  -L$(BUILD)/lib -lmpi -Wl,-rpath-link,$(BUILD)/lib \
+	$(CC) $(CFLAGS) $(LDFLAGS) $(PERF_FLAGS) -I$(BUILD)/include -o $@ $(PERF_OURS) \
+	  -L$(BUILD)/lib -lmpi -lo2g -Wl,-rpath-link,$(BUILD)/lib \
 	  -Wl,-rpath,'$$ORIGIN/../../lib'
 
 .PHONY: install-perf uninstall-perf

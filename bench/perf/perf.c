@@ -13,7 +13,7 @@ extern const struct perf_command perf_latency, perf_bandwidth,
 	perf_idle, perf_calls, perf_flood, perf_startup, perf_vector, perf_face,
 	perf_struct;
 
-/* Missing where an MPI has no one-sided communication: see bench.mk. */
+/* Missing where an MPI has no one-sided communication: see rma_window.h. */
 extern const struct perf_command perf_put __attribute__((weak));
 extern const struct perf_command perf_get __attribute__((weak));
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 /*
- * Rank 0 writes into rank 1's memory, or reads from it, while rank 1 waits in a
- * barrier: one transfer completed at a time, and many before each completion.
+ * Rank 0 writes into rank 1's memory, or reads from it, while rank 1 waits: one transfer completed at a time, and many before each completion.
  */
-#include "perf.h"
+#include "rma_window.h"
+
+#ifndef PERF_NO_WINDOW
 
 /* MPICH 4.0.2 mixes up the ranks' windows when they are below a page. */
-static const int smallest_window = 1 << 16;
+static const size_t smallest_window = 1 << 16;
 
 static long window = 64;
 
@@ -16,50 +17,47 @@ static const struct perf_option options[] = {
 };
 
 struct rma {
-	bool get, origin;
-	int size;
+	bool get;
+	int rank;
+	size_t size;
 	long many; /* transfers that are completed together */
-	void *local, *remote; /* remote: of this rank, for the other */
-	MPI_Win win;
+	void *local;
+	struct perf_window *window; /* rank 1's memory, for rank 0 */
 };
-
-static void transfer(struct rma *r)
-{
-	if (r->get)
-		MPI_Get(r->local, r->size, MPI_BYTE, 1, 0, r->size, MPI_BYTE,
-			r->win);
-	else
-		MPI_Put(r->local, r->size, MPI_BYTE, 1, 0, r->size, MPI_BYTE,
-			r->win);
-}
 
 static void step(void *arg, long times)
 {
 	struct rma *r = arg;
 
-	for (long i = 0; r->origin && i < times; i++) {
+	if (r->rank == 1)
+		perf_window_attend(r->window);
+	if (r->rank != 0)
+		return;
+	for (long i = 0; i < times; i++) {
 		for (long k = 0; k < r->many; k++)
-			transfer(r);
-		MPI_Win_flush(1, r->win);
+			perf_window_transfer(r->window, r->local, r->size,
+					     r->get);
+		perf_window_flush(r->window);
 	}
+	perf_window_release(r->window);
 }
 
 /* Rank 0 has seed 1, rank 1 has seed 2, until one gets the other's. */
-static void check_once(struct perf *p, struct rma *r)
+static void check_once(struct rma *r)
 {
 	MPI_Barrier(MPI_COMM_WORLD);
 	perf_fill(r->local, r->size, 1);
-	if (!r->origin)
-		perf_fill(r->remote, r->size, 2);
-	MPI_Win_sync(r->win);
+	if (r->rank == 1)
+		perf_fill(perf_window_memory(r->window), r->size, 2);
+	perf_window_sync(r->window);
 	MPI_Barrier(MPI_COMM_WORLD);
 	step(r, 1);
 	MPI_Barrier(MPI_COMM_WORLD);
-	MPI_Win_sync(r->win);
-	if (r->get && r->origin)
+	perf_window_sync(r->window);
+	if (r->get && r->rank == 0)
 		perf_check(r->local, r->size, 2);
-	if (!r->get && p->rank == 1)
-		perf_check(r->remote, r->size, 1);
+	if (!r->get && r->rank == 1)
+		perf_check(perf_window_memory(r->window), r->size, 1);
 }
 
 static void measure(struct perf *p, struct rma *r)
@@ -69,7 +67,7 @@ static void measure(struct perf *p, struct rma *r)
 
 	r->many = 1;
 	if (p->check)
-		check_once(p, r);
+		check_once(r);
 	one = perf_measure(p, step, r);
 	r->many = window;
 	p->samples = 0;
@@ -84,22 +82,20 @@ static void measure(struct perf *p, struct rma *r)
 
 static void run(struct perf *p, bool get)
 {
-	struct rma r = {.get = get, .origin = p->rank == 0};
+	struct rma r = {.get = get, .rank = p->rank};
 
 	if (window < 1)
 		perf_fail("--window is 1 or more");
 	for (int i = 0; i < p->n_sizes; i++) {
-		int room = p->sizes[i] > smallest_window ? p->sizes[i]
-							  : smallest_window;
+		size_t room = p->sizes[i];
 
+		if (room < smallest_window)
+			room = smallest_window;
 		r.size = p->sizes[i];
 		MPI_Alloc_mem(room, MPI_INFO_NULL, &r.local);
-		MPI_Win_allocate(room, 1, MPI_INFO_NULL, MPI_COMM_WORLD,
-				 &r.remote, &r.win);
-		MPI_Win_lock_all(0, r.win);
+		r.window = perf_window_open(room);
 		measure(p, &r);
-		MPI_Win_unlock_all(r.win);
-		MPI_Win_free(&r.win);
+		perf_window_close(r.window);
 		MPI_Free_mem(r.local);
 	}
 }
@@ -116,7 +112,7 @@ static void run_get(struct perf *p)
 
 const struct perf_command perf_put = {
 	.name = "put",
-	.help = "MPI_Put from rank 0 to rank 1, with a flush",
+	.help = "rank 0 writes into memory of rank 1",
 	.run = run_put,
 	.options = options,
 	.sizes = "8,64,1k,16k,256k,4M",
@@ -125,9 +121,11 @@ const struct perf_command perf_put = {
 
 const struct perf_command perf_get = {
 	.name = "get",
-	.help = "MPI_Get from rank 1 to rank 0, with a flush",
+	.help = "rank 0 reads memory of rank 1",
 	.run = run_get,
 	.options = options,
 	.sizes = "8,64,1k,16k,256k,4M",
 	.min_ranks = 2,
 };
+
+#endif

@@ -273,9 +273,10 @@ def short_name(collective):
 
 def one_sided(m):
     return section(
-        "One-sided", "MPI_Put and MPI_Get, each completed by a flush.",
+        "One-sided", "MPI_Put and MPI_Get, each completed by a flush; "
+        "in O2G, o2g_put and o2g_get, each waited for.",
         [m.curve(f"{call}-{over}", f"{over}-{call}", "usec",
-                 f"MPI_{call.title()}, {name}", "microseconds; less is better",
+                 f"{call.title()}, {name}", "microseconds; less is better",
                  LESS, "us")
          for call in ("put", "get") for over, name in OVER.items()])
 

@@ -56,12 +56,11 @@ for coll in barrier bcast reduce allreduce gather gatherv scatter scatterv \
 	perf -n 3 $coll $sizes --check $short
 	expect "$TMP/out" "^# $coll, 3 ranks"
 done
-# Where there is one-sided communication.
-perf
-if grep -q '^  put ' "$TMP/out"; then
-	perf put --sizes 8,64k --check $short
-	perf get --sizes 8,64k --check $short
-fi
+for call in put get; do
+	perf $call --sizes 8,64k --check $short
+	O2G_CHANNELS=tcp perf -n 3 $call --sizes 8,64k,1M --check $short
+	expect "$TMP/out" "^# $call, 3 ranks"
+done
 
 # It also starts the other way round, and a mistake is told.
 timeout 20 "$MPIEXEC" -n 2 "$O2G" perf barrier $short >"$TMP/out" 2>&1 ||
@@ -75,8 +74,8 @@ timeout 20 "$O2G" perf latency --sizes 8x >"$TMP/out" 2>&1 && fail "8x was accep
 expect "$TMP/out" 'sizes are written like'
 
 # Any mpicc compiles the very same source.
-for cc in mpicc.mpich mpicc.openmpi; do
-	command -v $cc >/dev/null || continue
-	$cc -o "$TMP/perf" bench/perf/*.c 2>"$TMP/err" || { cat "$TMP/err"; fail $cc; }
+for cc in "$BUILD/bin/mpicc" mpicc.mpich mpicc.openmpi; do
+	command -v "$cc" >/dev/null || continue
+	"$cc" -o "$TMP/perf" bench/perf/*.c 2>"$TMP/err" || { cat "$TMP/err"; fail "$cc"; }
 done
 exit 0
