@@ -173,6 +173,19 @@ static void take_body(struct o2g_core *c, const struct o2g_sink *to,
 
 /* --- unexpected messages --- */
 
+/* Memory for its body: of the dump area, or the kernel's when that is full. */
+static bool unexp_body(struct o2gk_ep *ep, struct o2gk_unexp *u, u64 body)
+{
+	u->dump = o2gk_dump_alloc(ep, body);
+	if (u->dump) {
+		u->core.body.kaddr = o2gk_dump_addr(ep, u->dump);
+		return true;
+	}
+	u->kbuf = kmalloc(body, GFP_ATOMIC | __GFP_NOWARN);
+	u->core.body.kaddr = u->kbuf;
+	return u->kbuf;
+}
+
 static struct o2g_unexp *unexp_alloc(struct o2g_core *c, struct o2g_peer *p,
 				     u64 body)
 {
@@ -186,17 +199,9 @@ static struct o2g_unexp *unexp_alloc(struct o2g_core *c, struct o2g_peer *p,
 	INIT_LIST_HEAD(&u->link);
 	u->core.body.type = O2GK_SEG_KERNEL;
 	u->core.body.len = body;
-	if (body) {
-		u->dump = o2gk_dump_alloc(ep, body);
-		if (u->dump)
-			u->core.body.kaddr = o2gk_dump_addr(ep, u->dump);
-		else
-			u->core.body.kaddr = u->kbuf =
-				kmalloc(body, GFP_ATOMIC | __GFP_NOWARN);
-		if (!u->core.body.kaddr) {
-			kmem_cache_free(unexp_cache, u);
-			return NULL;
-		}
+	if (body && !unexp_body(ep, u, body)) {
+		kmem_cache_free(unexp_cache, u);
+		return NULL;
 	}
 	s->unexpected_bytes += body + sizeof(*u);
 	s->unexpected_peak = max(s->unexpected_peak, s->unexpected_bytes);

@@ -11,6 +11,18 @@
 
 #include "o2gk.h"
 
+static bool is_ready(const struct o2gk_ep *ep)
+{
+	/* If it is, what set-up has made can be seen, too. */
+	return smp_load_acquire(&ep->ready);
+}
+
+/* Set up, and by this process? */
+static bool is_usable(const struct o2gk_ep *ep)
+{
+	return is_ready(ep) && current->mm == ep->mm;
+}
+
 static int file_open(struct inode *inode, struct file *file)
 {
 	file->private_data = o2gk_ep_create();
@@ -27,7 +39,7 @@ static int file_mmap(struct file *file, struct vm_area_struct *vma)
 {
 	struct o2gk_ep *ep = file->private_data;
 
-	if (!smp_load_acquire(&ep->ready) || current->mm != ep->mm)
+	if (!is_usable(ep))
 		return -EBADFD;
 	if (vma->vm_pgoff || vma->vm_end - vma->vm_start != ep->area_size ||
 	    vma->vm_flags & VM_EXEC || !(vma->vm_flags & VM_SHARED))
@@ -41,7 +53,7 @@ static __poll_t file_poll(struct file *file, poll_table *wait)
 {
 	struct o2gk_ep *ep = file->private_data;
 
-	if (!smp_load_acquire(&ep->ready))
+	if (!is_ready(ep))
 		return EPOLLERR;
 	poll_wait(file, &ep->wait, wait);
 	WRITE_ONCE(ep->shared->armed, 1);
@@ -406,7 +418,7 @@ static long file_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 	case O2GD_QUEUES:
 		return do_queues((void __user *)arg);
 	}
-	if (!smp_load_acquire(&ep->ready) || current->mm != ep->mm)
+	if (!is_usable(ep))
 		return -EBADFD;
 	return call(ep, cmd, (void __user *)arg);
 }

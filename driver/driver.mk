@@ -34,9 +34,10 @@ driver-sparse: driver-tree
 DKMS_DIR = $(DESTDIR)/usr/src/o2g-$(VERSION)
 
 install-dkms:
-	$(foreach f,$(DRIVER_SRC) driver/dkms.conf, \
-	  install -D -m 644 $(f) '$(DKMS_DIR)/$(notdir $(f))' &&) \
-	install -D -m 644 include/uapi/o2g.h '$(DKMS_DIR)/uapi/o2g.h'
+	mkdir -p '$(DKMS_DIR)/uapi'
+	install -m 644 $(DRIVER_SRC) '$(DKMS_DIR)'
+	install -m 644 include/uapi/o2g.h '$(DKMS_DIR)/uapi'
+	sed 's/@VERSION@/$(VERSION)/' driver/dkms.conf.in >'$(DKMS_DIR)/dkms.conf'
 
 # Programs that try the driver by hand; they run in a guest of the lab.
 DRIVER_TESTS := $(patsubst %.c,$(BUILD)/%, \

@@ -10,7 +10,7 @@
 #include <linux/slab.h>
 
 #define FIRST_BINS 256
-#define MAX_RANKS (1u << 20)
+#define MAX_RANKS BIT(20)
 #define PUSHES 8 /* sockets a caller serves itself; workers do the rest */
 
 /* --- the lock --- */
@@ -275,6 +275,7 @@ int o2gk_ep_setup(struct o2gk_ep *ep, struct o2gd_setup *s)
 	if (err)
 		return err;
 	o2gk_look_add(ep);
+	/* After all of the above: calls look at this first. */
 	smp_store_release(&ep->ready, true);
 	return 0;
 }

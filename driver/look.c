@@ -87,8 +87,10 @@ static void fill_entry(struct o2gk_ep *ep, struct o2gd_list_entry *e)
 	o2gk_look_info(ep, &e->info);
 }
 
-/* What user space gets is copied after the mutex is released: a page fault may
- * take as long as it likes. */
+/*
+ * What user space gets is copied after the mutex is released: a page fault may
+ * take as long as it likes.
+ */
 int o2gk_look_list(struct o2gd_list *l)
 {
 	u32 max = min_t(u32, l->max, MAX_LIST);

@@ -27,7 +27,7 @@
 #define O2GK_SLAB 256	     /* requests allocated at a time */
 #define O2GK_MAX_SLABS 4096
 #define O2GK_RX_SOFTIRQ (256 << 10) /* bytes in one run, then a worker goes on */
-#define O2GK_RX_WORKER (1 << 20)
+#define O2GK_RX_WORKER (1024 << 10)
 #define O2GK_TX_TURN 64	     /* packets, then others get the processor */
 #define O2GK_UNPIN_BATCH 16
 

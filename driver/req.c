@@ -110,7 +110,9 @@ static void init_req(struct o2gk_req *r, const struct o2gd_sqe *e,
 	struct o2g_req *c = &r->core;
 
 	r->phase = O2GK_BUSY;
-	r->quiet = r->inside = r->done_inside = false;
+	r->quiet = false;
+	r->inside = false;
+	r->done_inside = false;
 	r->done.dump = 0;
 	r->done.cqe.where = O2GD_AT_BUFFER;
 	r->pin = p->pin;

@@ -21,7 +21,7 @@ static_assert(sizeof(struct o2gd_sqe) == 64);
 static_assert(sizeof(struct o2gd_cqe) == 64);
 
 #define MAX_ENTRIES 65536
-#define MAX_DUMP (1u << 30)
+#define MAX_DUMP BIT(30)
 
 static int area_layout(struct o2gd_setup *s)
 {

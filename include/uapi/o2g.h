@@ -231,8 +231,7 @@ struct o2gd_queues {
 /* 0: a completion will follow. 1: done, with status 0, and none follows. */
 #define O2GD_SUBMIT	_IOW(O2GD_IOC, 5, struct o2gd_sqe)
 #define O2GD_INJECT	_IOW(O2GD_IOC, 6, struct o2gd_inject)
-/* 0: cancelled, no completion follows. EINPROGRESS: one will tell. EBUSY: too
- * late. */
+/* 0: cancelled, no completion follows. EINPROGRESS: one will. EBUSY: too late. */
 #define O2GD_CANCEL	_IOW(O2GD_IOC, 7, __u32)
 /* EAGAIN: no such message. ENOTCONN: nor will there be, the peer is lost. */
 #define O2GD_PROBE	_IOWR(O2GD_IOC, 8, struct o2gd_probe)
