@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
+# timeout: 120
+# The driver's sources as dkms takes them: added, built, installed, removed, all
+# in folders of the test's own. For Debian 12's kernel if the lab has it, else for
+# the running one.
+cd "$(dirname "$0")/../.." && . tests/lib.sh
+command -v dkms >/dev/null || skip "there is no dkms here"
+make_tmp
+
+if lab/kernel list | grep -q '^6.1: [0-9]'; then
+	kdir=$(lab/kernel headers 6.1) version=$(cat "$(lab/kernel dir 6.1)/version")
+else
+	version=$(uname -r) kdir=/lib/modules/$version/build
+fi
+[ -f "$kdir/Makefile" ] || skip "no kernel headers"
+
+make -s install-dkms DESTDIR="$TMP" || fail "make install-dkms"
+sources=$(echo "$TMP"/usr/src/o2g-*)
+name=$(basename "$sources" | sed 's/o2g-/o2g\//')
+mkdir "$TMP/tree"
+mkdir -p "$TMP/modules/$version"
+
+dk()
+{
+	dkms "$@" --dkmstree "$TMP/tree" --sourcetree "$TMP/usr/src" \
+		--installtree "$TMP/modules" >"$TMP/log" 2>&1 ||
+		{ cat "$TMP/log" "$TMP"/tree/o2g/*/build/make.log 2>/dev/null; fail "dkms $*"; }
+}
+for_kernel="-k $version -a x86_64 --kernelsourcedir $kdir --no-depmod"
+
+dk add "$name"
+dk build "$name" $for_kernel
+! grep -i warning "$TMP"/tree/o2g/*/*/*/log/make.log || fail "the compiler warns"
+dk install "$name" $for_kernel
+module=$(find "$TMP/modules" -name 'o2g.ko*')
+[ -n "$module" ] || fail "no module was installed"
+/sbin/modinfo -F vermagic "$module" | grep -q "^$version " || fail "it is for another kernel"
+dk remove "$name" --all
+[ -z "$(find "$TMP/modules" -name 'o2g.ko*')" ] || fail "the module stays"
