@@ -37,8 +37,18 @@ int mpii_type_finish(const char *func, struct mpii_build *b, int err,
 		return mpii_raise(NULL, err, func);
 	}
 	mpii_build_end(b);
-	b->t->made = m;
-	*newtype = b->t->handle;
+	return mpii_type_record(func, b->t, m, newtype);
+}
+
+int mpii_type_record(const char *func, struct mpii_type *t,
+		     struct mpii_made *m, MPI_Datatype *newtype)
+{
+	if (!m) {
+		mpii_type_put(t);
+		return mpii_no_mem(NULL, func);
+	}
+	t->made = m;
+	*newtype = t->handle;
 	return MPI_SUCCESS;
 }
 

@@ -75,6 +75,9 @@ int mpii_type_args(const char *func, MPI_Count count, MPI_Datatype oldtype,
 /* … and return the type, or raise @err (or no memory, when @m is NULL). */
 int mpii_type_finish(const char *func, struct mpii_build *b, int err,
 		     struct mpii_made *m, MPI_Datatype *newtype);
+/* The same for a type that is complete: @m says how it was made. */
+int mpii_type_record(const char *func, struct mpii_type *t,
+		     struct mpii_made *m, MPI_Datatype *newtype);
 
 /*
  * Layout, datatype_layout.c: only size, loops and blocks of the types are read

@@ -117,13 +117,7 @@ static int make_subarray(const struct array *a, MPI_Datatype oldtype,
 	err = build_array(a, old, &t);
 	if (err)
 		return mpii_raise(NULL, err, a->func);
-	t->made = record_array(a, old);
-	if (!t->made) {
-		mpii_type_put(t);
-		return mpii_no_mem(NULL, a->func);
-	}
-	*newtype = t->handle;
-	return MPI_SUCCESS;
+	return mpii_type_record(a->func, t, record_array(a, old), newtype);
 }
 
 int PMPI_Type_create_subarray(int ndims, const int array_of_sizes[],

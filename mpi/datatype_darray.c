@@ -191,13 +191,7 @@ static int make_darray(const struct darray *a, MPI_Datatype oldtype,
 	err = build_darray(a, old, &t);
 	if (err)
 		return mpii_raise(NULL, err, a->func);
-	t->made = record_darray(a, old);
-	if (!t->made) {
-		mpii_type_put(t);
-		return mpii_no_mem(NULL, a->func);
-	}
-	*newtype = t->handle;
-	return MPI_SUCCESS;
+	return mpii_type_record(a->func, t, record_darray(a, old), newtype);
 }
 
 int PMPI_Type_create_darray(int size, int rank, int ndims,

@@ -274,6 +274,18 @@ int PMPI_Info_free(MPI_Info *info)
 }
 MPII_ALIAS(Info_free);
 
+/* May the value of this key of @i, which @info stands for, be changed? */
+static int check_change(const struct mpii_info *i, MPI_Info info,
+			const char *key, const char *func)
+{
+	if (!i)
+		return bad_info(info, func);
+	if (i == &info_env)
+		return mpii_error(NULL, MPI_ERR_INFO, func,
+				  "MPI_INFO_ENV cannot be changed");
+	return check_key(key, func);
+}
+
 int PMPI_Info_set(MPI_Info info, const char *key, const char *value)
 {
 	static const char func[] = "MPI_Info_set";
@@ -281,12 +293,7 @@ int PMPI_Info_set(MPI_Info info, const char *key, const char *value)
 	bool ok;
 	int err;
 
-	if (!i)
-		return bad_info(info, func);
-	if (i == &info_env)
-		return mpii_error(NULL, MPI_ERR_INFO, func,
-				  "MPI_INFO_ENV cannot be changed");
-	err = check_key(key, func);
+	err = check_change(i, info, key, func);
 	if (err)
 		return err;
 	if (!value)
@@ -309,12 +316,7 @@ int PMPI_Info_delete(MPI_Info info, const char *key)
 	struct mpii_info *i = mpii_info_get(info);
 	int k, err;
 
-	if (!i)
-		return bad_info(info, func);
-	if (i == &info_env)
-		return mpii_error(NULL, MPI_ERR_INFO, func,
-				  "MPI_INFO_ENV cannot be changed");
-	err = check_key(key, func);
+	err = check_change(i, info, key, func);
 	if (err)
 		return err;
 	pthread_mutex_lock(&i->lock);

@@ -10,6 +10,7 @@
 #include <complex.h>
 
 #include "op.h"
+#include "op_locate.h"
 
 #define LOOP(name, T, expr)                                                    \
 	static void name(const void *in, void *inout, MPI_Count n)             \
@@ -68,18 +69,6 @@ ARITH(c64, double complex)
 ARITH(cld, long double complex)
 ARITH(c128, _Complex _Float128)
 
-/* The better value wins; of equal ones, that with the smaller index. */
-#define LOCATE(name, T, better)                                                \
-	static void name(const void *in, void *inout, MPI_Count n)             \
-	{                                                                      \
-		const T *a = in;                                               \
-		T *b = inout;                                                  \
-                                                                               \
-		for (MPI_Count i = 0; i < n; i++)                              \
-			if (a[i].v better b[i].v ||                            \
-			    (a[i].v == b[i].v && a[i].i < b[i].i))             \
-				b[i] = a[i];                                   \
-	}
 #define PAIR(k, V, I)                                                          \
 	struct k {                                                             \
 		V v;                                                           \

@@ -6,19 +6,8 @@
 #pragma GCC optimize("O2")
 
 #include "op.h"
+#include "op_locate.h"
 
-/* The better value wins; of equal ones, that with the smaller index. */
-#define LOCATE(name, T, better)                                                \
-	static void name(const void *in, void *inout, MPI_Count n)             \
-	{                                                                      \
-		const T *a = in;                                               \
-		T *b = inout;                                                  \
-                                                                               \
-		for (MPI_Count i = 0; i < n; i++)                              \
-			if (a[i].v better b[i].v ||                            \
-			    (a[i].v == b[i].v && a[i].i < b[i].i))             \
-				b[i] = a[i];                                   \
-	}
 #define PAIR(k, V, I, bits)                                                    \
 	struct k##_##bits {                                                    \
 		V v;                                                           \
