@@ -15,9 +15,20 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 
-#define LOOK_US 5000000
-#define SILENT_MS 30000
-#define PROBES 7 /* of a closed window, doubling from 0.2 s: 25 s */
+static u64 look_us(void)
+{
+	return tcp_silence_s() * 1000000ull / 6;
+}
+
+/* Probes of a closed window double from 0.2 s: 7 of them take 25 s. */
+static unsigned most_probes(void)
+{
+	unsigned n = 1;
+
+	while ((1u << (n + 1)) - 1 <= tcp_silence_s() * 5)
+		n++;
+	return n;
+}
 
 static bool is_silent(int fd)
 {
@@ -28,8 +39,9 @@ static bool is_silent(int fd)
 	if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &i, &len))
 		return false;
 	if (i.tcpi_unacked)
-		return i.tcpi_retransmits && i.tcpi_last_ack_recv > SILENT_MS;
-	return i.tcpi_probes >= PROBES;
+		return i.tcpi_retransmits &&
+		       i.tcpi_last_ack_recv > tcp_silence_s() * 1000;
+	return i.tcpi_probes >= most_probes();
 }
 
 static struct tcp_conn *find_silent(struct tcp_chan *c)
@@ -54,12 +66,12 @@ static void look(struct chan_timer *t)
 
 	while ((k = find_silent(c)))
 		tcp_conn_lost(k, -O2G_ERR_PEER,
-			      "its host has acknowledged nothing for %d s",
-			      SILENT_MS / 1000);
+			      "its host has acknowledged nothing for %u s (O2G_TCP_SILENCE)",
+			      tcp_silence_s());
 	if (o2g_list_empty(&c->conns))
 		c->alive_set = false;
 	else
-		chan_timer_set(c->chan.ep, t, LOOK_US);
+		chan_timer_set(c->chan.ep, t, look_us());
 }
 
 void tcp_alive_start(struct tcp_chan *c)
@@ -68,7 +80,7 @@ void tcp_alive_start(struct tcp_chan *c)
 		return;
 	c->alive_set = true;
 	c->alive_timer.fn = look;
-	chan_timer_set(c->chan.ep, &c->alive_timer, LOOK_US);
+	chan_timer_set(c->chan.ep, &c->alive_timer, look_us());
 }
 
 void tcp_alive_stop(struct tcp_chan *c)

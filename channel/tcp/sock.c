@@ -31,6 +31,14 @@ u64 tcp_timeout_us(void)
 	return (s > 0 ? s : 1) * 1000000ull;
 }
 
+/* Six at least: a third of it, and a sixth, are whole seconds too. */
+unsigned tcp_silence_s(void)
+{
+	int64_t s = o2g_settings()->tcp_silence;
+
+	return s < 6 ? 6 : s > 3600 ? 3600 : (unsigned)s;
+}
+
 static void set_int(int fd, int level, int option, int value)
 {
 	setsockopt(fd, level, option, &value, sizeof(value));
@@ -78,8 +86,8 @@ void tcp_sock_options(int fd)
 	set_congestion(fd);
 	set_int(fd, IPPROTO_TCP, TCP_NODELAY, 1);
 	set_int(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
-	set_int(fd, IPPROTO_TCP, TCP_KEEPIDLE, 10);
-	set_int(fd, IPPROTO_TCP, TCP_KEEPINTVL, 5);
+	set_int(fd, IPPROTO_TCP, TCP_KEEPIDLE, tcp_silence_s() / 3);
+	set_int(fd, IPPROTO_TCP, TCP_KEEPINTVL, tcp_silence_s() / 6);
 	set_int(fd, IPPROTO_TCP, TCP_KEEPCNT, 4);
 }
 

@@ -227,6 +227,7 @@ void tcp_sock_options(int fd);
 /* "10.0.0.1:4711 -> 10.0.0.2:4001" */
 void tcp_sock_describe(int fd, char *buf, size_t size);
 u64 tcp_timeout_us(void);
+unsigned tcp_silence_s(void);
 void tcp_linger_add(struct tcp_chan *c, int fd);
 void tcp_linger_finish(struct tcp_chan *c);
 int tcp_connect(struct chan *c, struct chan_peer *p, const char *card);

@@ -6,7 +6,7 @@
  *	                         all wait for a message of RANK, which says its
  *	                         pid and waits to be killed; they print their
  *	                         error and exit with 0 if it was the right one.
- *	                         CALL is barrier or ibarrier, instead
+ *	                         CALL is barrier, ibarrier or send, instead
  *	mpi_prog exchange MS     all to all, for so long
  *	mpi_prog flood N BYTES   0 sends N messages to 1, which sleeps first and
  *	                         then prints the growth of its memory
@@ -28,11 +28,15 @@ static void die(const char *what)
 /* A call that needs rank who. */
 static int wait_for(int who, const char *call)
 {
+	static char big[1 << 20];
 	MPI_Request q;
 	int x, rc;
 
 	if (call && !strcmp(call, "barrier"))
 		return MPI_Barrier(MPI_COMM_WORLD);
+	if (call && !strcmp(call, "send"))
+		return MPI_Send(big, sizeof(big), MPI_CHAR, who, 3,
+				MPI_COMM_WORLD);
 	if (!call)
 		return MPI_Recv(&x, 1, MPI_INT, who, 2, MPI_COMM_WORLD,
 				MPI_STATUS_IGNORE);
