@@ -194,18 +194,22 @@ static bool came_meanwhile(struct user_ep *ep, int (*cond)(void *), void *arg)
 	return cond(arg);
 }
 
-static void sleep_once(struct user_ep *ep, int (*cond)(void *), void *arg,
+/* True: cond holds. It is not asked again then, since that may take what it finds. */
+static bool sleep_once(struct user_ep *ep, int (*cond)(void *), void *arg,
 		       int timeout_ms)
 {
+	bool news, yes;
 	u64 start;
 
 	if (ep->poller_asleep) {
 		sleep_on_events(ep, timeout_ms);
-		return;
+		return false;
 	}
-	if (user_arm(ep) || came_meanwhile(ep, cond, arg)) {
+	news = user_arm(ep);
+	yes = !news && came_meanwhile(ep, cond, arg);
+	if (news || yes) {
 		user_disarm(ep);
-		return;
+		return yes;
 	}
 	start = o2g_now_us();
 	user_poll_fds(ep, timeout_ms);
@@ -213,11 +217,12 @@ static void sleep_once(struct user_ep *ep, int (*cond)(void *), void *arg,
 	ep->spin_us /= 2;
 	if (o2g_now_us() - start > SPIN_MAX_US ||
 	    ++ep->short_sleeps < ep->spin_patience)
-		return;
+		return false;
 	ep->short_sleeps = 0;
 	if (ep->spin_patience < PATIENCE_MAX)
 		ep->spin_patience *= 2;
 	ep->spin_us = ep->spin_max_us;
+	return false;
 }
 
 /* Milliseconds to sleep, -1 for ever, 0 when the time is up. */
@@ -260,7 +265,10 @@ int user_wait_locked(struct user_ep *ep, int (*cond)(void *), void *arg,
 			ret = -ETIMEDOUT;
 			break;
 		}
-		sleep_once(ep, cond, arg, timeout);
+		if (sleep_once(ep, cond, arg, timeout)) {
+			user_settle(ep);
+			break;
+		}
 	}
 	ep->inside--;
 	ep->awaited = 0;

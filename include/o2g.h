@@ -126,8 +126,9 @@ int o2g_wait_all(struct o2g_ep *ep, struct o2g_req *const *reqs, size_t n,
 /* NULL entries are skipped. -ENOENT when all are NULL. */
 int o2g_wait_any(struct o2g_ep *ep, struct o2g_req *const *reqs, size_t n,
 		 size_t *index, struct o2g_status *status);
-/* Makes progress, then sleeps, until cond(arg) is true. -ETIMEDOUT after
- * timeout_us microseconds; negative waits for ever. cond must not block. */
+/* Makes progress, then sleeps, until cond(arg) is true, after which it is not
+ * asked again. -ETIMEDOUT after timeout_us microseconds; negative waits for ever.
+ * cond must not block. */
 int o2g_wait_until(struct o2g_ep *ep, int (*cond)(void *arg), void *arg,
 		   int64_t timeout_us);
 /* Runs fn(arg) when the request completes (at once if it has), from whichever

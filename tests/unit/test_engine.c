@@ -569,6 +569,25 @@ static void work(void)
 	}
 }
 
+/* True when asked for the n-th time, and never again: as one that takes what it
+ * finds, such as a matched probe. */
+static int now_or_never(void *arg)
+{
+	return --*(int *)arg == 0;
+}
+
+/* Whoever asks it believes the answer: wherever waiting asks. */
+static void asked_once(void)
+{
+	for (int at = 1; at <= 20; at++) {
+		int left = at, ret;
+
+		while ((ret = o2g_wait_until(ep, now_or_never, &left, 2000)))
+			CHECK(ret == -ETIMEDOUT && left > 0);
+		CHECK(left == 0);
+	}
+}
+
 static void idle_costs_nothing(void)
 {
 	struct timespec a, z;
@@ -610,6 +629,7 @@ OVER(wait_any, 2, wait_any, -1)
 OVER(busy_peer, 2, busy_peer, -1)
 OVER(threads, 2, threads, -1)
 OVER(to_self, 2, to_self, -1)
+OVER(asked_once, 2, asked_once, -1)
 OVER(work, 2, work, -1)
 OVER(death, 2, death, 1)
 OVER(idle_costs_nothing, 2, idle_costs_nothing, -1)
@@ -647,7 +667,7 @@ int main(int argc, char **argv)
 		BOTH(probing),	  BOTH(cancelling), BOTH(truncating),
 		BOTH(putget),	  BOTH(descriptor), BOTH(wait_any),
 		BOTH(busy_peer),  BOTH(threads),    BOTH(to_self),
-		BOTH(work),
+		BOTH(work),	  BOTH(asked_once),
 		BOTH(death),	  BOTH(flood),	    BOTH(idle_costs_nothing),
 		cmocka_unit_test(two_copies__shm),
 	};
