@@ -356,8 +356,7 @@ static void probe_locked(struct user_ep *ep, struct probe *p, bool block)
 		user_wait_locked(ep, probe_cond, p, -1);
 		return;
 	}
-	if (!user_poll(ep) && ++ep->idle_polls % 8 == 0)
-		user_poll_fds(ep, 0);
+	user_look(ep);
 	probe_cond(p);
 }
 

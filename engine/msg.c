@@ -305,8 +305,7 @@ static int probe_locked(struct user_ep *ep, struct probe *p, bool block)
 		if (block) {
 			user_wait_locked(ep, probe_cond, p, -1);
 		} else {
-			if (!user_poll(ep) && ++ep->idle_polls % 8 == 0)
-				user_poll_fds(ep, 0);
+			user_look(ep);
 			user_settle(ep);
 			probe_cond(p);
 		}

@@ -118,8 +118,7 @@ int user_test(struct o2g_req *req, struct o2g_status *status)
 	done = user_is_done(req);
 	if (!done) {
 		user_flush(ep);
-		if (!user_poll(ep) && ++ep->idle_polls % 8 == 0)
-			user_poll_fds(ep, 0);
+		user_look(ep);
 		user_settle(ep);
 		done = user_is_done(req);
 	}

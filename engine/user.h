@@ -88,6 +88,7 @@ struct user_ep {
 	struct o2g_list timers;
 	u64 timer_armed_us; /* when timer_fd fires, 0 not armed */
 	unsigned idle_polls;
+	u64 last_fds_ns; /* when user_look last looked at the descriptors */
 	struct epoll_event *live_events; /* being handled, see chan_watch_del */
 	int nlive_events;
 
@@ -282,6 +283,8 @@ int user_progress_init(struct user_ep *ep);
 void user_progress_cleanup(struct user_ep *ep);
 /* One cheap round over the channels; with the lock. */
 int user_poll(struct user_ep *ep);
+/* The same for who asks now and then: also at the descriptors, sometimes. */
+int user_look(struct user_ep *ep);
 /* What the descriptors have, waiting up to timeout_ms; the lock is held, and
  * released only while it sleeps. */
 int user_poll_fds(struct user_ep *ep, int timeout_ms);
@@ -289,6 +292,8 @@ int user_poll_fds(struct user_ep *ep, int timeout_ms);
 bool user_arm(struct user_ep *ep);
 void user_disarm(struct user_ep *ep);
 void user_flush(struct user_ep *ep);
+
+#define FDS_DRIVER_NS 1000000 /* descriptors are looked at, with the driver */
 
 /* wait.c */
 int user_wait_locked(struct user_ep *ep, int (*cond)(void *), void *arg,

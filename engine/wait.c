@@ -97,6 +97,8 @@ static struct rhythm rhythm_of(const struct user_ep *ep)
 		if (ep->chans[i]->partial_poll)
 			r.fds_every_ns = FDS_OFTEN_NS;
 	}
+	if (ep->kern && r.fds_every_ns == FDS_RARELY_NS)
+		r.fds_every_ns = FDS_DRIVER_NS;
 	return r;
 }
 

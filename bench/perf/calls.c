@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 /*
- * System calls of MPI_Recv in a ping-pong of small messages. A child process
+ * System calls to receive in a ping-pong of small messages. A child process
  * traces rank 1 and counts; the counter is in memory they share, so looking at
  * it costs no call. Answers are sent outside what is counted.
  */
@@ -21,11 +21,12 @@
 enum { TAG = 1 };
 enum state { STARTING, ALLOWED, COUNTING, IMPOSSIBLE };
 
-static long messages = 2000, late;
+static long messages = 2000, late, poll;
 
 static const struct perf_option options[] = {
 	{"messages", &messages, "messages received"},
 	{"late", &late, "1: each is there before it is asked for"},
+	{"poll", &poll, "1: MPI_Irecv, and MPI_Test until it is there"},
 	{0},
 };
 
@@ -103,6 +104,21 @@ static pid_t start_tracer(struct counter *c)
 	return child;
 }
 
+static void receive(char *byte)
+{
+	MPI_Request req;
+	int done = 0;
+
+	if (!poll) {
+		MPI_Recv(byte, 8, MPI_BYTE, 0, TAG, MPI_COMM_WORLD,
+			 MPI_STATUS_IGNORE);
+		return;
+	}
+	MPI_Irecv(byte, 8, MPI_BYTE, 0, TAG, MPI_COMM_WORLD, &req);
+	while (!done)
+		MPI_Test(&req, &done, MPI_STATUS_IGNORE);
+}
+
 static double receive_all(struct counter *c)
 {
 	long calls = 0, before;
@@ -112,8 +128,7 @@ static double receive_all(struct counter *c)
 		if (late)
 			usleep(200);
 		before = atomic_load(&c->calls);
-		MPI_Recv(byte, sizeof(byte), MPI_BYTE, 0, TAG, MPI_COMM_WORLD,
-			 MPI_STATUS_IGNORE);
+		receive(byte);
 		calls += atomic_load(&c->calls) - before;
 		MPI_Send(byte, sizeof(byte), MPI_BYTE, 0, TAG, MPI_COMM_WORLD);
 	}
