@@ -173,9 +173,16 @@ static void take_body(struct o2g_core *c, const struct o2g_sink *to,
 
 /* --- unexpected messages --- */
 
-/* Memory for its body: of the dump area, or the kernel's when that is full. */
+/*
+ * Memory for its body: beside it when it will be in the completion, of the dump
+ * area, or the kernel's when that is full.
+ */
 static bool unexp_body(struct o2gk_ep *ep, struct o2gk_unexp *u, u64 body)
 {
+	if (body <= O2GD_INLINE) {
+		u->core.body.kaddr = u->small;
+		return true;
+	}
 	u->dump = o2gk_dump_alloc(ep, body);
 	if (u->dump) {
 		u->core.body.kaddr = o2gk_dump_addr(ep, u->dump);
@@ -199,7 +206,7 @@ static struct o2g_unexp *unexp_alloc(struct o2g_core *c, struct o2g_peer *p,
 	INIT_LIST_HEAD(&u->link);
 	u->core.body.type = O2GK_SEG_KERNEL;
 	u->core.body.len = body;
-	if (body && !unexp_body(ep, u, body)) {
+	if (!unexp_body(ep, u, body)) {
 		kmem_cache_free(unexp_cache, u);
 		return NULL;
 	}

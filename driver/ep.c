@@ -236,7 +236,7 @@ static int check_setup(const struct o2gd_setup *s)
 static void init_core(struct o2gk_ep *ep, const struct o2gd_setup *s,
 		      struct o2g_match_bin *bins)
 {
-	u64 share = min_t(u64, s->peer_budget, s->dump_size / 2);
+	u64 share = min_t(u64, s->peer_budget, s->dump_size);
 
 	o2g_core_init(&ep->core, &o2gk_core_ops, s->rank, bins, FIRST_BINS,
 		      get_random_u64());

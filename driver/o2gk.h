@@ -78,7 +78,8 @@ struct o2gk_req {
 struct o2gk_unexp {
 	struct o2g_unexp core;
 	u32 dump;    /* block + 1, or 0: */
-	void *kbuf;  /* ... the dump area was full */
+	void *kbuf;  /* ... the dump area was full, or it is so short: */
+	u8 small[O2GD_INLINE];
 	u64 handle;  /* taken by a matched probe; 0 otherwise */
 	struct list_head link; /* ep->taken */
 };

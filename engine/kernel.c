@@ -14,7 +14,7 @@
 
 #define SQ_ENTRIES 1024
 #define CQ_ENTRIES 4096
-#define DUMP_MIN (2u << 20)
+#define DUMP_MIN (4u << 20) /* 20,000 short messages that nobody asked for */
 #define DUMP_PER_PEER (48u << 10) /* more than a peer may send unasked */
 #define DUMP_MAX (64u << 20)
 #define BYE_MS 2000
