@@ -26,7 +26,7 @@
 
 #define O2GK_SLAB 256	     /* requests allocated at a time */
 #define O2GK_MAX_SLABS 4096
-#define O2GK_RX_SOFTIRQ (256 << 10) /* bytes in one run, then a worker goes on */
+#define O2GK_RX_SOFTIRQ (1024 << 10) /* bytes in a tick, then a worker goes on */
 #define O2GK_RX_WORKER (1024 << 10)
 #define O2GK_TX_TURN 64	     /* packets, then others get the processor */
 #define O2GK_UNPIN_BATCH 16
@@ -127,6 +127,8 @@ struct o2gk_peer {
 	struct iov_iter iter; /* where the body goes on */
 	bool iter_set;
 	bool rx_more; /* the last run stopped early */
+	unsigned long rx_tick; /* when softirq last copied */
+	u64 rx_copied;	       /* ... and how much since that tick */
 	struct o2gk_mem *put_mem; /* a put is being received into it */
 	struct work_struct rx_work;
 

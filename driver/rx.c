@@ -6,8 +6,8 @@
  * in, or in a worker. Headers, matching, and bodies of messages that lie in
  * kernel memory or in pinned pages are handled in either. Only a worker goes on
  *
- *	when one run has copied O2GK_RX_SOFTIRQ bytes: a softirq that copies all
- *	a fast peer sends starves everything else on its processor;
+ *	when so many bytes were copied in softirq since the last tick: one that
+ *	copies all a fast peer sends starves everything else on its processor;
  *	when the body goes to user memory that could not be pinned;
  *	when the connection is at its end, which takes the socket's lock for real.
  *
@@ -17,11 +17,19 @@
  */
 #include "o2gk.h"
 
+#include <linux/jiffies.h>
 #include <linux/kthread.h>
+#include <linux/moduleparam.h>
 #include <linux/sched/mm.h>
 #include <net/tcp.h>
 
 #define SMALL_BODY 1024 /* copied without letting go of ep->lock */
+
+/* For who measures; docs/performance.md has numbers. */
+static uint rx_softirq = O2GK_RX_SOFTIRQ;
+module_param(rx_softirq, uint, 0644);
+MODULE_PARM_DESC(rx_softirq, "bytes of large messages that softirq copies for a "
+		 "connection in a tick, then a worker goes on; 0: all of them");
 
 struct turn {
 	struct o2gk_peer *p;
@@ -255,16 +263,32 @@ static void lose(struct o2gk_peer *p, enum o2gk_context context,
 	o2gk_ep_unlock(p->ep, context, p);
 }
 
+/* A softirq is one of many: it comes again for the next segment. */
+static size_t softirq_budget(struct o2gk_peer *p)
+{
+	u32 bound = READ_ONCE(rx_softirq);
+
+	if (!bound)
+		return SIZE_MAX;
+	if (p->rx_tick != jiffies)
+		p->rx_copied = 0;
+	p->rx_tick = jiffies;
+	return bound - min_t(u64, bound, p->rx_copied);
+}
+
 void o2gk_rx_run(struct o2gk_peer *p, enum o2gk_context context)
 {
+	bool softirq = context == O2GK_SOFTIRQ;
 	struct turn t = { .p = p, .context = context,
-			  .budget = context == O2GK_WORKER ? O2GK_RX_WORKER :
-							     O2GK_RX_SOFTIRQ };
+			  .budget = softirq ? softirq_budget(p) :
+					      O2GK_RX_WORKER };
 
 	p->rx_more = false;
 	if (p->lost || !p->taken_over)
 		return;
 	read_socket(&t);
+	if (softirq)
+		p->rx_copied += t.copied;
 	if (t.lost)
 		lose(p, context, t.lost, t.detail);
 	else if (t.more && context != O2GK_WORKER)
