@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "mpii.h"
+#include "pmi.h"
 
 struct pair {
 	char *key, *value;
@@ -138,6 +139,7 @@ static bool describe(struct mpii_info *i, int argc, char **argv)
 {
 	char text[MPI_MAX_INFO_VAL], number[16];
 	struct utsname host;
+	int size = pmi_told_size(); /* also where MPI has not started */
 	bool ok = true;
 
 	if (argc > 0 && argv && argv[0]) {
@@ -151,8 +153,10 @@ static bool describe(struct mpii_info *i, int argc, char **argv)
 		     set(i, "arch", host.machine);
 	if (getcwd(text, sizeof(text)))
 		ok = ok && set(i, "wdir", text);
-	if (mpii_running()) {
-		snprintf(number, sizeof(number), "%d", mpii.size);
+	if (!size && mpii_running())
+		size = mpii.size;
+	if (size) {
+		snprintf(number, sizeof(number), "%d", size);
 		ok = ok && set(i, "maxprocs", number);
 	}
 	return ok && set(i, "thread_level", "MPI_THREAD_MULTIPLE") &&

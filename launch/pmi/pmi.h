@@ -34,6 +34,10 @@ struct pmi_job {
  */
 int pmi_init(struct pmi_job *job);
 
+/* How many processes the environment says that the job has, which can be asked
+ * at any time; 0: it does not say. */
+int pmi_told_size(void);
+
 /* Others see it after the next barrier. Any bytes but NUL, any length. A key is
  * put by one rank only. */
 int pmi_put(const char *key, const char *value);

@@ -7,10 +7,12 @@
 #include "pmi_int.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "log.h"
+#include "pmi.h"
 
 struct launcher {
 	const char *sign;     /* a variable that only it sets */
@@ -56,6 +58,8 @@ static const struct launcher launchers[] = {
 	 OURS},
 };
 
+#define N_LAUNCHERS (sizeof(launchers) / sizeof(*launchers))
+
 static bool is_one(const struct launcher *l)
 {
 	for (int i = 0; i < 2 && l->sizes[i]; i++) {
@@ -78,9 +82,34 @@ static bool is_batch_script(const struct launcher *l)
 	       !getenv("SLURM_STEPID");
 }
 
+/* What a variable says, if it is the number of a job's processes; else 0. */
+static int size_in(const char *name)
+{
+	const char *text = name ? getenv(name) : NULL;
+	char *end;
+	long size = text ? strtol(text, &end, 10) : 0;
+
+	return size > 0 && size < INT_MAX && *text && !*end ? (int)size : 0;
+}
+
+int pmi_told_size(void)
+{
+	int size = size_in("PMI_SIZE");
+
+	for (size_t i = 0; !size && i < N_LAUNCHERS; i++) {
+		const struct launcher *l = &launchers[i];
+
+		if (!getenv(l->sign))
+			continue;
+		size = size_in(l->sizes[0]);
+		return size ? size : size_in(l->sizes[1]);
+	}
+	return size || getenv("PMI_FD") || getenv("PMI_PORT") ? size : 1;
+}
+
 int pmi_detect_foreign(void)
 {
-	for (size_t i = 0; i < sizeof(launchers) / sizeof(*launchers); i++) {
+	for (size_t i = 0; i < N_LAUNCHERS; i++) {
 		const struct launcher *l = &launchers[i];
 
 		if (!getenv(l->sign))

@@ -20,9 +20,10 @@ static void is(MPI_Info i, const char *key, const char *want)
 int main(int argc, char **argv)
 {
 	char key[MPI_MAX_INFO_KEY], value[8], big[2000];
-	MPI_Info i, j;
+	MPI_Info i, j, early;
 	int n, flag, len;
 
+	OK(MPI_Info_create_env(argc, argv, &early));
 	start(&argc, &argv);
 	MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
 	OK(MPI_Info_create(&i));
@@ -80,6 +81,8 @@ int main(int argc, char **argv)
 	OK(MPI_Info_get_nkeys(i, &n));
 	snprintf(value, sizeof(value), "%d", size);
 	is(i, "maxprocs", value);
+	is(early, "maxprocs", value);
+	OK(MPI_Info_free(&early));
 	is(i, "command", argv[0]);
 	is(i, "argv", "");
 	gethostname(big, sizeof(big));
