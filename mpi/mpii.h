@@ -448,11 +448,23 @@ int mpii_send(const void *buf, MPI_Count count, struct mpii_type *t, int dest,
 int mpii_recv(void *buf, MPI_Count count, struct mpii_type *t, int source,
 	      int tag, struct mpii_comm *c, uint32_t context,
 	      MPI_Status *status);
+/* What came from a rank was to be as long as its buffer (transfer.c). */
+int mpii_length_error(int peer, MPI_Count got, MPI_Count want);
+static inline int mpii_check_length(int peer, MPI_Count got, MPI_Count want)
+{
+	return mpii_likely(got == want) ? MPI_SUCCESS :
+					  mpii_length_error(peer, got, want);
+}
+/* The two below check that. */
+int mpii_recv_exact(void *buf, MPI_Count count, struct mpii_type *t, int source,
+		    int tag, struct mpii_comm *c, uint32_t context);
 int mpii_sendrecv(const void *sbuf, MPI_Count scount, struct mpii_type *st,
 		  int dest, void *rbuf, MPI_Count rcount, struct mpii_type *rt,
 		  int source, int tag, struct mpii_comm *c, uint32_t context);
 /* Waits for all and frees them; the first error. */
 int mpii_wait_all(struct mpii_req **reqs, int n);
+/* The same; a received message that is shorter than its buffer is an error. */
+int mpii_wait_exact(struct mpii_req **reqs, int n);
 
 /* --- errors (errors.c) --- */
 

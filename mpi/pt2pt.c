@@ -197,19 +197,33 @@ int mpii_recv(void *buf, MPI_Count count, struct mpii_type *t, int source,
 	return err;
 }
 
+int mpii_recv_exact(void *buf, MPI_Count count, struct mpii_type *t, int source,
+		    int tag, struct mpii_comm *c, uint32_t context)
+{
+	MPI_Status status = { .MPI_ERROR = MPI_SUCCESS };
+	int err = mpii_recv(buf, count, t, source, tag, c, context, &status);
+
+	if (mpii_likely(!err))
+		err = mpii_check_length(source, mpii_status_bytes(&status),
+					count * t->size);
+	return err;
+}
+
 int mpii_sendrecv(const void *sbuf, MPI_Count scount, struct mpii_type *st,
 		  int dest, void *rbuf, MPI_Count rcount, struct mpii_type *rt,
 		  int source, int tag, struct mpii_comm *c, uint32_t context)
 {
 	struct mpii_req *r;
-	int err, err2;
+	int err;
 
 	err = mpii_irecv(rbuf, rcount, rt, source, tag, c, context, &r);
 	if (err)
 		return err;
 	err = mpii_send(sbuf, scount, st, dest, tag, c, context);
-	if (err && r->o2g)
+	if (mpii_likely(!err))
+		return mpii_wait_exact(&r, 1);
+	if (r->o2g)
 		o2g_cancel(r->o2g); /* or it would wait for ever */
-	err2 = mpii_wait_all(&r, 1);
-	return err ? err : err2;
+	mpii_wait_all(&r, 1);
+	return err;
 }

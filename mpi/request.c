@@ -318,21 +318,37 @@ bool mpii_req_wait_plain(MPI_Request *reqs, int n)
 	return good;
 }
 
-int mpii_wait_all(struct mpii_req **reqs, int n)
+static inline int wait_all(struct mpii_req **reqs, int n, bool exact)
 {
 	int err = MPI_SUCCESS;
 
 	mpii_req_wait_many(reqs, n);
 	for (int i = 0; i < n; i++) {
-		if (!reqs[i])
+		struct mpii_req *r = reqs[i];
+
+		if (!r)
 			continue;
-		mpii_req_wait(reqs[i]);
+		mpii_req_wait(r);
 		if (!err)
-			err = reqs[i]->status.MPI_ERROR;
-		mpii_req_put(reqs[i]);
+			err = r->status.MPI_ERROR;
+		if (!err && exact && r->kind == MPII_REQ_RECV)
+			err = mpii_check_length(r->peer,
+						mpii_status_bytes(&r->status),
+						room_of(r));
+		mpii_req_put(r);
 		reqs[i] = NULL;
 	}
 	return err;
+}
+
+int mpii_wait_all(struct mpii_req **reqs, int n)
+{
+	return wait_all(reqs, n, false);
+}
+
+int mpii_wait_exact(struct mpii_req **reqs, int n)
+{
+	return wait_all(reqs, n, true);
 }
 
 /* --- requests that the program has given up --- */

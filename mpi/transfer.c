@@ -121,3 +121,11 @@ int mpii_message_error(struct mpii_comm *c, int peer, int tag,
 				 peer >= 0 ? c->world[peer] : st->source);
 	return mpii_call_error(c, peer, st->error);
 }
+
+int mpii_length_error(int peer, MPI_Count got, MPI_Count want)
+{
+	return mpii_fail(got > want ? MPI_ERR_TRUNCATE : MPI_ERR_COUNT,
+			 "rank %d has sent %lld bytes where %lld are expected: "
+			 "the counts or types of the two ranks differ",
+			 peer, (long long)got, (long long)want);
+}

@@ -28,11 +28,23 @@ void *coll_memory_typed(struct coll_memory *m, MPI_Count count,
 	return p ? p + (low & (ALIGN - 1)) - low : NULL;
 }
 
+int coll_mismatch(const struct coll *k, int err)
+{
+	if (!k->wrong || (err != MPI_ERR_TRUNCATE && err != MPI_ERR_COUNT))
+		return err;
+	if (*k->wrong)
+		return MPI_SUCCESS;
+	*k->wrong = err;
+	if (k->task)
+		coll_task_note(k->task, err);
+	return MPI_SUCCESS;
+}
+
 int coll_reqs_init(struct coll_reqs *r, int max)
 {
 	r->n = 0;
 	r->err = MPI_SUCCESS;
-	r->task = NULL;
+	r->k = NULL;
 	r->req = coll_memory_get(&r->mem, max * sizeof(*r->req));
 	return r->req ? MPI_SUCCESS : MPI_ERR_NO_MEM;
 }
@@ -42,8 +54,8 @@ static void posted(struct coll_reqs *r, int err)
 	r->err = err;
 	if (!err)
 		r->n++;
-	else if (r->task)
-		coll_task_note(r->task, err);
+	else if (r->k->task)
+		coll_task_note(r->k->task, err);
 }
 
 void coll_post_send(const struct coll *k, struct coll_reqs *r, const void *buf,
@@ -51,7 +63,7 @@ void coll_post_send(const struct coll *k, struct coll_reqs *r, const void *buf,
 {
 	if (r->err)
 		return;
-	r->task = k->task;
+	r->k = k;
 	posted(r, coll_isend(k, buf, count, t, dest, &r->req[r->n]));
 }
 
@@ -60,15 +72,18 @@ void coll_post_recv(const struct coll *k, struct coll_reqs *r, void *buf,
 {
 	if (r->err)
 		return;
-	r->task = k->task;
+	r->k = k;
 	posted(r, coll_irecv(k, buf, count, t, source, &r->req[r->n]));
 }
 
 int coll_reqs_wait(struct coll_reqs *r)
 {
-	int err = r->task ? coll_task_wait_all(r->task, r->req, r->n) :
-			    mpii_wait_all(r->req, r->n);
+	const struct coll *k = r->k;
+	int err = MPI_SUCCESS;
 
+	if (k)
+		err = k->task ? coll_task_wait_all(k, r->req, r->n) :
+				coll_received(k, mpii_wait_exact(r->req, r->n));
 	r->n = 0;
 	return r->err ? r->err : err;
 }

@@ -43,6 +43,7 @@ struct coll {
 	uint32_t context;
 	int tag;
 	struct coll_task *task; /* NULL: a blocking call */
+	int *wrong; /* where coll_mismatch leaves its error; NULL: nowhere */
 };
 
 /* Tags: numbers of calls, and apart from them those of phases in the local group
@@ -67,7 +68,20 @@ static inline struct coll coll_local(const struct coll *k)
 
 	return (struct coll){ .c = l, .context = l->context + MPII_CTX_COLL,
 			      .tag = k->tag | COLL_TAG_LOCAL,
-			      .task = k->task };
+			      .task = k->task, .wrong = k->wrong };
+}
+
+/*
+ * What is received in a collective has the length that was sent, or two ranks
+ * disagree about counts. Then the call fails, but at its end: until there its
+ * messages go on, so that no third rank waits for one that never comes. Returns
+ * what is an error at once.
+ */
+int coll_mismatch(const struct coll *k, int err);
+
+static inline int coll_received(const struct coll *k, int err)
+{
+	return mpii_likely(!err) ? err : coll_mismatch(k, err);
 }
 
 /* The blocking calls of an algorithm that runs in a fiber (task.c). */
@@ -78,7 +92,7 @@ int coll_task_recv(const struct coll *k, void *buf, MPI_Count count,
 int coll_task_sendrecv(const struct coll *k, const void *sbuf, MPI_Count scount,
 		       struct mpii_type *st, int dest, void *rbuf,
 		       MPI_Count rcount, struct mpii_type *rt, int source);
-int coll_task_wait_all(struct coll_task *t, struct mpii_req **reqs, int n);
+int coll_task_wait_all(const struct coll *k, struct mpii_req **reqs, int n);
 /* Keep the words of an error that happened now: others may run before the end. */
 void coll_task_note(struct coll_task *t, int err);
 
@@ -95,8 +109,8 @@ static inline int coll_recv(const struct coll *k, void *buf, MPI_Count count,
 {
 	if (mpii_unlikely(k->task))
 		return coll_task_recv(k, buf, count, t, source);
-	return mpii_recv(buf, count, t, source, k->tag, k->c, k->context,
-			 MPI_STATUS_IGNORE);
+	return coll_received(k, mpii_recv_exact(buf, count, t, source, k->tag,
+						k->c, k->context));
 }
 
 static inline int coll_isend(const struct coll *k, const void *buf,
@@ -122,8 +136,9 @@ static inline int coll_sendrecv(const struct coll *k, const void *sbuf,
 	if (mpii_unlikely(k->task))
 		return coll_task_sendrecv(k, sbuf, scount, st, dest, rbuf,
 					  rcount, rt, source);
-	return mpii_sendrecv(sbuf, scount, st, dest, rbuf, rcount, rt, source,
-			     k->tag, k->c, k->context);
+	return coll_received(k, mpii_sendrecv(sbuf, scount, st, dest, rbuf,
+					      rcount, rt, source, k->tag, k->c,
+					      k->context));
 }
 
 /* Instance i of a buffer. */
@@ -168,7 +183,7 @@ static inline void coll_memory_put(struct coll_memory *m)
 struct coll_reqs {
 	struct mpii_req **req;
 	int n, err;
-	struct coll_task *task; /* of the call that posts */
+	const struct coll *k; /* the call that posts */
 	struct coll_memory mem;
 };
 int coll_reqs_init(struct coll_reqs *r, int max);
@@ -337,12 +352,15 @@ static inline int coll_end(const char *func, struct mpii_comm *c, int err)
 static inline int coll_call(const struct coll_how *how, struct mpii_comm *c,
 			    coll_fn *fn, const struct coll_args *a)
 {
+	int wrong = MPI_SUCCESS, err;
 	struct coll k;
 
 	if (mpii_unlikely(how->when != COLL_NOW))
 		return coll_call_later(how, c, fn, a);
 	k = coll_begin(c);
-	return coll_end(how->func, c, fn(&k, a));
+	k.wrong = &wrong;
+	err = fn(&k, a);
+	return coll_end(how->func, c, err ? err : wrong);
 }
 
 #endif

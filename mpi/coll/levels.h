@@ -36,7 +36,7 @@ const struct coll_levels *coll_levels(struct mpii_comm *c);
 static inline struct coll coll_level(const struct coll *k, struct mpii_comm *c)
 {
 	return (struct coll){ .c = c, .context = k->context, .tag = k->tag,
-			      .task = k->task };
+			      .task = k->task, .wrong = k->wrong };
 }
 
 #endif

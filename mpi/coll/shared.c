@@ -217,8 +217,23 @@ struct coll_slot coll_slot_take(const struct coll *k, MPI_Count bytes)
 		.row_bytes = kind->row,
 		.call = call,
 		.round = call / kind->slots,
+		.length = (unsigned)bytes,
 		.n = s->n,
 	};
+}
+
+/* A slot's length when ranks have given different ones. */
+#define DISAGREE UINT32_MAX
+
+static int compare(const struct coll *k, const struct coll_slot *o,
+		   unsigned length)
+{
+	if (mpii_likely(length == o->length))
+		return MPI_SUCCESS;
+	return coll_mismatch(k, mpii_fail(MPI_ERR_COUNT,
+					  "this rank's count and type make %u "
+					  "bytes, those of others do not",
+					  o->length));
 }
 
 struct wait {
@@ -287,20 +302,29 @@ int coll_slot_enter(const struct coll *k, const struct coll_slot *o)
 	return err;
 }
 
-bool coll_slot_arrive(const struct coll_slot *o)
-{
-	unsigned before = atomic_fetch_add_explicit(&o->c->arrived, 1,
-						    memory_order_acq_rel);
+/* Ranks below, lengths above: both sums fit, of at most COLL_SHARED_RANKS. */
+#define ARRIVED_BITS 8
 
-	if (before + 1 < (unsigned)o->n)
+bool coll_slot_arrive(const struct coll *k, struct coll_slot *o)
+{
+	unsigned one = o->length << ARRIVED_BITS | 1;
+	unsigned sum = one + atomic_fetch_add_explicit(&o->c->arrived, one,
+						       memory_order_acq_rel);
+
+	if (sum % (1 << ARRIVED_BITS) < (unsigned)o->n)
 		return false;
 	/* for the next use, which begins when all have left this one */
 	atomic_store_explicit(&o->c->arrived, 0, memory_order_relaxed);
+	if (mpii_unlikely(sum != one * (unsigned)o->n)) {
+		compare(k, o, DISAGREE);
+		o->length = DISAGREE;
+	}
 	return true;
 }
 
 void coll_slot_release(const struct coll_slot *o)
 {
+	o->c->length = o->length;
 	atomic_store_explicit(&o->c->released, o->call + 1,
 			      memory_order_release);
 	o2g_nudge(mpii.ep, o->s->others, (size_t)o->n - 1);
@@ -308,7 +332,9 @@ void coll_slot_release(const struct coll_slot *o)
 
 int coll_slot_wait(const struct coll *k, const struct coll_slot *o)
 {
-	return wait_for(k, o->s, &o->c->released, o->call + 1);
+	int err = wait_for(k, o->s, &o->c->released, o->call + 1);
+
+	return err ? err : compare(k, o, o->c->length);
 }
 
 void coll_slot_leave(const struct coll_slot *o)
@@ -320,20 +346,30 @@ void coll_slot_leave(const struct coll_slot *o)
 		o2g_nudge(mpii.ep, o->s->others, (size_t)o->n - 1);
 }
 
-static atomic_uint *word_of(const struct coll_slot *o, int rank)
+struct row_word {
+	atomic_uint published;
+	unsigned length;
+};
+
+static struct row_word *word_of(const struct coll_slot *o, int rank)
 {
-	return (atomic_uint *)(coll_slot_row(o, rank) - 64);
+	return (struct row_word *)(coll_slot_row(o, rank) - 64);
 }
 
 void coll_slot_publish(const struct coll *k, const struct coll_slot *o,
 		       int reader)
 {
-	atomic_store_explicit(word_of(o, k->c->rank), o->call + 1,
-			      memory_order_release);
+	struct row_word *w = word_of(o, k->c->rank);
+
+	w->length = o->length;
+	atomic_store_explicit(&w->published, o->call + 1, memory_order_release);
 	o2g_nudge(mpii.ep, &k->c->world[reader], 1);
 }
 
 int coll_slot_await(const struct coll *k, const struct coll_slot *o, int rank)
 {
-	return wait_for(k, o->s, word_of(o, rank), o->call + 1);
+	struct row_word *w = word_of(o, rank);
+	int err = wait_for(k, o->s, &w->published, o->call + 1);
+
+	return err ? err : compare(k, o, w->length);
 }

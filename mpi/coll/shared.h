@@ -41,10 +41,14 @@ struct coll_shared;
  * another one, then the memory is made, in which every rank takes part. */
 bool coll_shared_use(const struct coll *k);
 
-/* At the beginning of a slot; a row begins with a word of its own kind. */
+/*
+ * At the beginning of a slot; a row begins with a word of its own kind. Lengths
+ * beside them, in the same line, show whether the ranks agree about theirs.
+ */
 struct coll_slot_counters {
-	_Alignas(64) atomic_uint arrived;
+	_Alignas(64) atomic_uint arrived; /* ranks, and the sum of lengths */
 	_Alignas(64) atomic_uint released;
+	unsigned length; /* of all who arrived, or of who released */
 	_Alignas(64) atomic_uint left;
 	atomic_uint wanted; /* somebody waits until all have left */
 };
@@ -55,13 +59,14 @@ struct coll_slot {
 	char *rows;
 	size_t row_bytes;
 	unsigned call, round; /* round: how often the slot was used before */
+	unsigned length; /* that this rank gave */
 	int n;
 };
 
 /* For rows of so many bytes, at most COLL_SHARED_ROW. */
 struct coll_slot coll_slot_take(const struct coll *k, MPI_Count bytes);
 int coll_slot_enter(const struct coll *k, const struct coll_slot *o);
-bool coll_slot_arrive(const struct coll_slot *o);
+bool coll_slot_arrive(const struct coll *k, struct coll_slot *o);
 void coll_slot_release(const struct coll_slot *o);
 int coll_slot_wait(const struct coll *k, const struct coll_slot *o);
 void coll_slot_leave(const struct coll_slot *o);
@@ -112,11 +117,22 @@ static inline const char *coll_slot_short(const struct coll_slot *o, int row)
 		       coll_slot_row(o, row) + sizeof(uint64_t);
 }
 
-/* Arrive and wait, or release if we are the last: for those that read rows. */
-static inline int coll_slot_meet(const struct coll *k,
-				 const struct coll_slot *o)
+/* A block of which the rank that wrote it knew the length: not more than fits. */
+static inline int coll_slot_unpack(const struct coll *k, int rank,
+				   const char *from, size_t got, void *buf,
+				   MPI_Count count, const struct mpii_type *t)
 {
-	if (!coll_slot_arrive(o))
+	size_t want = (size_t)(count * t->size);
+
+	mpii_unpack(t, buf, count, 0, from, got < want ? got : want);
+	return coll_received(k, mpii_check_length(rank, (MPI_Count)got,
+						  (MPI_Count)want));
+}
+
+/* Arrive and wait, or release if we are the last: for those that read rows. */
+static inline int coll_slot_meet(const struct coll *k, struct coll_slot *o)
+{
+	if (!coll_slot_arrive(k, o))
 		return coll_slot_wait(k, o);
 	coll_slot_release(o);
 	return MPI_SUCCESS;

@@ -35,6 +35,7 @@ struct coll_task {
 	/* result */
 	atomic_bool done; /* last: then the request's owner may free all this */
 	int err;
+	int wrong; /* of coll_mismatch, before the end */
 	char *words;
 	void *arrays; /* of args */
 };
@@ -46,6 +47,8 @@ static void body(void *arg)
 	struct coll_task *t = arg;
 
 	t->err = t->fn(&t->k, &t->args);
+	if (!t->err)
+		t->err = t->wrong;
 	if (t->err)
 		coll_task_note(t, t->err);
 }
@@ -70,16 +73,17 @@ static size_t pending(struct mpii_req **reqs, int n, int *i,
 	return k;
 }
 
-int coll_task_wait_all(struct coll_task *t, struct mpii_req **reqs, int n)
+int coll_task_wait_all(const struct coll *k, struct mpii_req **reqs, int n)
 {
 	struct o2g_req *theirs[WAIT_BATCH];
+	struct coll_task *t = k->task;
 	int i = 0;
 
 	while ((t->nreqs = pending(reqs, n, &i, theirs))) {
 		t->reqs = theirs;
 		mpii_fiber_stop(t->fiber);
 	}
-	return mpii_wait_all(reqs, n); /* all are done */
+	return coll_received(k, mpii_wait_exact(reqs, n)); /* all are done */
 }
 
 int coll_task_send(const struct coll *k, const void *buf, MPI_Count count,
@@ -88,7 +92,7 @@ int coll_task_send(const struct coll *k, const void *buf, MPI_Count count,
 	struct mpii_req *r;
 	int err = coll_isend(k, buf, count, t, dest, &r);
 
-	return err ? err : coll_task_wait_all(k->task, &r, 1);
+	return err ? err : coll_task_wait_all(k, &r, 1);
 }
 
 int coll_task_recv(const struct coll *k, void *buf, MPI_Count count,
@@ -97,7 +101,7 @@ int coll_task_recv(const struct coll *k, void *buf, MPI_Count count,
 	struct mpii_req *r;
 	int err = coll_irecv(k, buf, count, t, source, &r);
 
-	return err ? err : coll_task_wait_all(k->task, &r, 1);
+	return err ? err : coll_task_wait_all(k, &r, 1);
 }
 
 int coll_task_sendrecv(const struct coll *k, const void *sbuf, MPI_Count scount,
@@ -111,11 +115,11 @@ int coll_task_sendrecv(const struct coll *k, const void *sbuf, MPI_Count scount,
 		return err;
 	err = coll_isend(k, sbuf, scount, st, dest, &r[1]);
 	if (!err)
-		return coll_task_wait_all(k->task, r, 2);
+		return coll_task_wait_all(k, r, 2);
 	coll_task_note(k->task, err);
 	if (r[0]->o2g)
 		o2g_cancel(r[0]->o2g); /* or it would wait for ever */
-	coll_task_wait_all(k->task, r, 1);
+	coll_task_wait_all(k, r, 1);
 	return err;
 }
 
@@ -160,6 +164,7 @@ static int start(struct mpii_req *r)
 
 	free(t->words);
 	t->words = NULL;
+	t->wrong = MPI_SUCCESS;
 	atomic_store_explicit(&t->done, false, memory_order_relaxed);
 	t->fiber = mpii_fiber_create(body, t);
 	if (!t->fiber)
@@ -316,6 +321,7 @@ int coll_call_later(const struct coll_how *how, struct mpii_comm *c,
 	t = r->state;
 	t->k = k;
 	t->k.task = t;
+	t->k.wrong = &t->wrong;
 	if (how->when == COLL_INIT) {
 		r->persistent = true;
 		r->active = false;

@@ -54,6 +54,8 @@ static void deliver(struct xfer *s, struct xfer *r)
 		r->err = MPI_ERR_TRUNCATE;
 	else
 		mpii_unpack(r->t, r->buf, r->count, 0, packed, s->bytes);
+	if (s->bytes < r->bytes)
+		r->err = MPI_ERR_COUNT;
 	free(packed);
 	s->copy = NULL;
 	r->done = true;
@@ -161,14 +163,13 @@ int mpii_send(const void *buf, MPI_Count count, struct mpii_type *t, int dest,
 			    context));
 }
 
-int mpii_recv(void *buf, MPI_Count count, struct mpii_type *t, int source,
-	      int tag, struct mpii_comm *c, uint32_t context,
-	      MPI_Status *status)
+int mpii_recv_exact(void *buf, MPI_Count count, struct mpii_type *t, int source,
+		    int tag, struct mpii_comm *c, uint32_t context)
 {
 	return finish(start(false, buf, count, t, source, tag, c, context));
 }
 
-int mpii_wait_all(struct mpii_req **reqs, int n)
+int mpii_wait_exact(struct mpii_req **reqs, int n)
 {
 	int err = MPI_SUCCESS;
 
@@ -189,7 +190,7 @@ int mpii_sendrecv(const void *sbuf, MPI_Count scount, struct mpii_type *st,
 	mpii_irecv(rbuf, rcount, rt, source, tag, c, context, &r[0]);
 	mpii_isend(sbuf, scount, st, dest, tag, c, context, MPII_STANDARD,
 		   &r[1]);
-	return mpii_wait_all(r, 2);
+	return mpii_wait_exact(r, 2);
 }
 
 /* --- the rest of the MPI library, as far as it is needed here --- */
@@ -205,6 +206,11 @@ int mpii_error(struct mpii_comm *c, int code, const char *func,
 int mpii_raise(struct mpii_comm *c, int code, const char *func)
 {
 	return code;
+}
+
+int mpii_length_error(int peer, MPI_Count got, MPI_Count want)
+{
+	return got > want ? MPI_ERR_TRUNCATE : MPI_ERR_COUNT;
 }
 
 int mpii_fail(int code, const char *fmt, ...)
@@ -695,6 +701,73 @@ static void arguments__wrong_ones_are_named(void **state)
 	run_ranks(1, arguments_body, 0, 0);
 }
 
+/* --- ranks that disagree --- */
+
+static atomic_int noticed; /* ranks whose call has failed */
+
+/* Counts of both sides of whatever the collective is. */
+static int call_with(int which, int *in, int *out, int count, MPI_Comm c)
+{
+	switch (which) {
+	case 0:
+		return PMPI_Bcast(out, count, MPI_INT, 0, c);
+	case 1:
+		return PMPI_Reduce(in, out, count, MPI_INT, MPI_SUM, 0, c);
+	case 2:
+		return PMPI_Allreduce(in, out, count, MPI_INT, MPI_SUM, c);
+	case 3:
+		return PMPI_Gather(in, count, MPI_INT, out, count, MPI_INT, 0,
+				   c);
+	case 4:
+		return PMPI_Scatter(in, count, MPI_INT, out, count, MPI_INT, 0,
+				    c);
+	case 5:
+		return PMPI_Allgather(in, count, MPI_INT, out, count, MPI_INT,
+				      c);
+	case 6:
+		return PMPI_Alltoall(in, count, MPI_INT, out, count, MPI_INT,
+				     c);
+	case 7:
+		return PMPI_Scan(in, out, count, MPI_INT, MPI_SUM, c);
+	case 8:
+		return PMPI_Exscan(in, out, count, MPI_INT, MPI_SUM, c);
+	default:
+		return PMPI_Reduce_scatter_block(in, out, count, MPI_INT,
+						 MPI_SUM, c);
+	}
+}
+#define DISAGREE_CASES 10
+
+/* One rank has another count than all others: every call ends, one with words. */
+static void disagree_body(struct rank *r)
+{
+	int n = r->comm.size, odd = r->arg % 2 ? n - 1 : 0;
+	int count = r->arg / 2 % 2 ? 5000 : 5;
+	int *in = calloc(n * (count + 1), sizeof(int));
+	int *out = calloc(n * (count + 1), sizeof(int));
+	int err;
+
+	if (r->comm.rank == odd)
+		count += r->arg / 4 % 2 ? 1 : -1;
+	err = call_with(r->arg / 8, in, out, count, r->comm.handle);
+	if (err) {
+		CHECK(&r->env, err == MPI_ERR_TRUNCATE || err == MPI_ERR_COUNT);
+		atomic_fetch_add(&noticed, 1);
+	}
+	free(in);
+	free(out);
+}
+
+static void collectives__ranks_that_disagree(void **state)
+{
+	for (int n = 2; n <= 33; n += n < 5 ? 1 : 14)
+		for (int arg = 0; arg < 8 * DISAGREE_CASES; arg++) {
+			atomic_store(&noticed, 0);
+			run_ranks(n, disagree_body, arg, 0);
+			assert_int_not_equal(atomic_load(&noticed), 0);
+		}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -707,6 +780,7 @@ int main(void)
 		cmocka_unit_test(allreduce__every_algorithm),
 		cmocka_unit_test(reduce_scatter__every_algorithm),
 		cmocka_unit_test(scan__every_algorithm),
+		cmocka_unit_test(collectives__ranks_that_disagree),
 		cmocka_unit_test(arguments__wrong_ones_are_named),
 	};
 

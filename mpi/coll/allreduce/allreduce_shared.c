@@ -29,7 +29,7 @@ int mpii_allreduce_shared(const struct coll *k, const void *in, void *out,
 	if (!err) {
 		memcpy(coll_slot_row(&o, k->c->rank), in,
 		       (size_t)(count * t->size));
-		if (coll_slot_arrive(&o)) {
+		if (coll_slot_arrive(k, &o)) {
 			combine(&o, count, t, op);
 			coll_slot_release(&o);
 		} else {

@@ -58,14 +58,15 @@ static int messages(const struct coll *k, const struct coll_slot *o,
 		const char *row = coll_slot_row(o, from);
 		struct place p = ((const struct place *)row)[rank];
 
-		if (p.at == AS_MESSAGE)
+		if (p.at == AS_MESSAGE) {
 			coll_post_recv(k, &reqs, coll_block(r, from),
 				       coll_count(r, from), coll_type(r, from),
 				       from);
-		else
-			mpii_unpack(coll_type(r, from), coll_block(r, from),
-				    coll_count(r, from), 0, row + p.at,
-				    p.end - p.at);
+			continue;
+		}
+		coll_slot_unpack(k, from, row + p.at, p.end - p.at,
+				 coll_block(r, from), coll_count(r, from),
+				 coll_type(r, from));
 	}
 	for (int i = 1; i < n; i++) {
 		int to = (rank + i) % n;

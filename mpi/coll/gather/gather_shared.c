@@ -24,7 +24,7 @@ int mpii_gather_shared(const struct coll *k, const void *in, MPI_Count count,
 		else if (in != MPI_IN_PLACE)
 			mpii_copy(in, count, t, coll_block(r, root), r->count,
 				  r->t);
-		if (coll_slot_arrive(&o))
+		if (coll_slot_arrive(k, &o))
 			coll_slot_release(&o);
 		else if (rank == root)
 			err = coll_slot_wait(k, &o);

@@ -14,23 +14,26 @@ static int receive(const struct coll *k, const struct coll_slot *o,
 		   const struct coll_side *r, int root)
 {
 	struct coll_reqs reqs;
-	int err = coll_reqs_init(&reqs, o->n);
+	int err = coll_reqs_init(&reqs, o->n), late;
 
 	if (err)
 		return err;
-	for (int i = 0; i < o->n; i++) {
+	for (int i = 0; i < o->n && !err; i++) {
 		const char *got = i == root ? NULL : coll_slot_short(o, i);
 
 		if (i == root)
 			continue;
-		if (got)
-			mpii_unpack(r->t, coll_block(r, i), coll_count(r, i), 0,
-				    got, coll_slot_length(o, i));
-		else
+		if (!got) {
 			coll_post_recv(k, &reqs, coll_block(r, i),
 				       coll_count(r, i), r->t, i);
+			continue;
+		}
+		err = coll_slot_unpack(k, i, got, coll_slot_length(o, i),
+				       coll_block(r, i), coll_count(r, i),
+				       r->t);
 	}
-	return coll_reqs_finish(&reqs);
+	late = coll_reqs_finish(&reqs);
+	return err ? err : late;
 }
 
 int mpii_gatherv_shared(const struct coll *k, const void *in, MPI_Count count,
@@ -46,7 +49,7 @@ int mpii_gatherv_shared(const struct coll *k, const void *in, MPI_Count count,
 	if (!err && rank == root && in != MPI_IN_PLACE)
 		mpii_copy(in, count, t, coll_block(r, root),
 			  coll_count(r, root), r->t);
-	if (!err && coll_slot_arrive(&o))
+	if (!err && coll_slot_arrive(k, &o))
 		coll_slot_release(&o);
 	else if (!err && rank == root)
 		err = coll_slot_wait(k, &o);

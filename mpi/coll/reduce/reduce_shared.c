@@ -29,7 +29,7 @@ int mpii_reduce_shared(const struct coll *k, const void *in, void *out,
 	if (!err) {
 		memcpy(coll_slot_row(&o, k->c->rank), in,
 		       (size_t)(count * t->size));
-		last = coll_slot_arrive(&o);
+		last = coll_slot_arrive(k, &o);
 		if (last)
 			coll_slot_release(&o);
 		else if (k->c->rank == root)

@@ -48,8 +48,9 @@ int mpii_scatterv_shared(const struct coll *k, const struct coll_side *s,
 	if (!err) {
 		got = coll_slot_short(&o, rank);
 		if (got)
-			mpii_unpack(t, out, count, 0, got,
-				    coll_slot_length(&o, rank));
+			err = coll_slot_unpack(k, root, got,
+					       coll_slot_length(&o, rank), out,
+					       count, t);
 	}
 	coll_slot_leave(&o);
 	return err || got ? err : coll_recv(k, out, count, t, root);
