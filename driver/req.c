@@ -260,11 +260,41 @@ static bool may_post(const struct o2gd_sqe *e)
 	return e->op == O2GD_OP_RECV && e->len <= O2GD_SMALL && !check_sqe(e);
 }
 
+/* There was no memory for its peer. No call is there to tell: it ends so. */
+static void post_failed(struct o2gk_ep *ep, const struct o2gd_sqe *e,
+			const struct prep *prep)
+{
+	struct o2gk_req *r;
+	int err;
+
+	r = claim_slot(ep, e->slot, &err);
+	if (!r) {
+		ep->stats.bad_posts++;
+		return;
+	}
+	init_req(r, e, prep);
+	r->core.kind = O2G_REQ_RECV;
+	r->core.peer = NULL;
+	r->core.state = O2G_ST_DONE;
+	r->core.status = -ENOMEM;
+	o2gk_core_ops.complete(&ep->core, &r->core);
+}
+
+static void post(struct o2gk_ep *ep, const struct o2gd_sqe *e)
+{
+	static const struct prep small = { .seg.type = O2GK_SEG_LATER };
+	int err = may_post(e) ? start(ep, e, &small, NULL) : -EINVAL;
+
+	if (err == -ENOMEM)
+		post_failed(ep, e, &small);
+	else if (err)
+		ep->stats.bad_posts++;
+}
+
 void o2gk_sq_drain(struct o2gk_ep *ep)
 {
 	/* After the entries it covers. */
 	u32 tail = smp_load_acquire(&ep->shared->sq_tail);
-	static const struct prep small = { .seg.type = O2GK_SEG_LATER };
 	struct o2gd_sqe e;
 
 	lockdep_assert_held(&ep->lock);
@@ -277,8 +307,7 @@ void o2gk_sq_drain(struct o2gk_ep *ep)
 	for (; ep->sq_head != tail; ep->sq_head++) {
 		memcpy(&e, &ep->sq[ep->sq_head & ep->sq_mask], sizeof(e));
 		barrier(); /* from here on only the copy counts */
-		if (!may_post(&e) || start(ep, &e, &small, NULL))
-			ep->stats.bad_posts++;
+		post(ep, &e);
 	}
 	WRITE_ONCE(ep->shared->sq_head, ep->sq_head);
 }

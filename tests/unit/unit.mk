@@ -13,7 +13,9 @@
 # make print-unit-tests  the programs, one per line
 # make core-freestanding core/ needs nothing but env.h and memcpy and friends
 
-UNIT_SRC   := $(sort $(wildcard tests/unit/test_*.c tests/unit/model_*.c))
+# Those of the driver have rules of their own.
+UNIT_SRC   := $(filter-out tests/unit/test_driver_%, \
+                $(sort $(wildcard tests/unit/test_*.c tests/unit/model_*.c)))
 UNIT_TESTS := $(patsubst %.c,$(BUILD)/%,$(UNIT_SRC))
 
 UNIT_SAN   := -fsanitize=address,undefined -fno-sanitize-recover=all \
@@ -26,6 +28,8 @@ UNIT_HDR   := $(wildcard include/*.h core/*.h base/*.h base/*.def engine/*.h \
                 channel/*.h channel/*/*.h launch/*/*.h tests/unit/*.h \
                 tests/mock/*.h tests/fuzz/*.h tests/fuzz/*.c)
 UNIT_TIMEOUT ?= 60
+
+include tests/driver/mock/mock.mk
 
 # What a test's "sources:" or "libs:" line says.
 unit_line = $(shell sed -n 's,^/\* $(2): \(.*\) \*/$$,\1,p' $(1))
@@ -45,8 +49,8 @@ $(foreach t,$(notdir $(basename $(UNIT_SRC))),$(eval $(call UNIT_RULE,$(t))))
 test-build: $(UNIT_TESTS) core-freestanding
 
 .PHONY: unit print-unit-tests core-freestanding
-unit: $(UNIT_TESTS) core-freestanding
-	@failed=0; for t in $(UNIT_TESTS); do \
+unit: $(UNIT_TESTS) $(MOCK_TESTS) core-freestanding
+	@failed=0; for t in $(UNIT_TESTS) $(MOCK_TESTS); do \
 	  echo "== $$t"; timeout $(UNIT_TIMEOUT) $$t || failed=$$((failed + 1)); \
 	done; \
 	if [ $$failed -ne 0 ]; then \

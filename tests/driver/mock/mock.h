@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/* What tests of the driver see of the kernel that is none. */
+#ifndef MOCK_H
+#define MOCK_H
+
+#include "mock_kernel.h"
+
+struct mock {
+	/* the n-th call that may fail does; 0: none. Which one, and as what */
+	unsigned int fail_at, calls;
+	const char *failed; /* NULL: it was not reached */
+	const char *failed_in;
+	int failed_err;
+
+	/* how the world is */
+	size_t segment;	   /* data arrives in pieces of this size; 0: as sent */
+	size_t send_space; /* what a connection holds before it is full */
+	size_t pin_at_most; /* pages pinned by one call; 0: any number */
+	bool no_pins;	    /* the user has pinned what he may */
+	bool later; /* what is sent arrives later, not in the sender's call */
+	int send_error;	   /* what sending fails with */
+	bool privileged;
+
+	/* what must be as before at the end */
+	int spins, mutexes, rcu, atomic, softirq, socks;
+	unsigned int live, pinned, charged;
+	unsigned int dirtied; /* pages marked so */
+};
+extern struct mock mock;
+extern struct mm_struct mock_mm, mock_other_mm;
+extern struct net mock_net, mock_other_net;
+
+/* A new world, in which the n-th call fails; check that nothing of it is left. */
+void mock_start(unsigned int fail_at);
+void mock_end(void);
+/* Let data arrive and workers work until all is quiet; false: it was. */
+bool mock_run(void);
+/* Let what has been sent arrive, but no worker work. */
+bool mock_net_run(void);
+/* The calls are those of another process, until it is changed back. */
+void mock_as(struct mm_struct *mm, unsigned int uid);
+
+/* Two ends of a connection, as descriptors. */
+void mock_tcp_pair(int fd[2]);
+struct sock *mock_sock(int fd);
+void mock_close(int fd);
+void mock_reset(struct sock *sk); /* the other side does */
+void mock_write(struct sock *sk, const void *data, size_t n); /* by hand */
+
+int mock_module_init(void);
+void mock_module_exit(void);
+
+#endif

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
+#
+# Unit tests of the driver: tests/unit/test_driver_*.c, linked with the driver's
+# own files, the core with the driver's env.h, and a kernel that is none (mock.h).
+
+# paper*.c needs more of a kernel than there is here; the lab tries it.
+MOCK_DRIVER := $(filter-out driver/paper%,$(wildcard driver/*.c)) \
+               $(wildcard core/*.c)
+MOCK_SRC    := $(wildcard tests/driver/mock/*.c)
+MOCK_INC    := $(BUILD)/tests/driver/mock-include
+MOCK_TESTS  := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/unit/test_driver_*.c))
+MOCK_OBJ    := $(patsubst %.c,$(BUILD)/mock/%.o,$(MOCK_DRIVER) $(MOCK_SRC))
+# Type qualifiers and signs are sparse's and the kernel's business.
+MOCK_FLAGS  := $(UNIT_FLAGS) -Wno-missing-prototypes -Wno-sign-compare \
+               -Wno-shadow -Wno-old-style-declaration -I$(MOCK_INC) \
+               -Itests/driver/mock -Itests/unit -Idriver -Icore -Iinclude
+
+# Every header of the kernel is the same one; a few are the system's own.
+$(MOCK_INC)/ready: $(wildcard driver/*.[ch]) tests/driver/mock/mock.mk
+	@rm -rf $(@D)
+	@sed -n 's,^#include <\([a-z_]*/.*\.h\)>,\1,p' $(wildcard driver/*.[ch]) | \
+	  sort -u | grep -vxE 'linux/(types|ioctl|errno)\.h|asm/byteorder\.h' | \
+	  while read -r h; do \
+	    mkdir -p "$(@D)/$$(dirname "$$h")" && \
+	    echo '#include "mock_kernel.h"' >"$(@D)/$$h" || exit 1; \
+	  done
+	@touch $@
+
+$(MOCK_OBJ): $(BUILD)/mock/%.o: %.c $(MOCK_INC)/ready $(BUILD)/flags \
+             $(wildcard driver/*.h core/*.h tests/driver/mock/*.h) \
+             include/uapi/o2g.h
+	@mkdir -p $(@D)
+	$(CC) $(MOCK_FLAGS) -c $< -o $@
+
+$(MOCK_TESTS): $(BUILD)/%: %.c $(MOCK_OBJ) tests/unit/unit.h
+	@mkdir -p $(@D)
+	$(CC) $(MOCK_FLAGS) -o $@ $< $(MOCK_OBJ) -lcmocka
+
+test-build: $(MOCK_TESTS)

@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/*
+ * Sockets: two queues of bytes, and the callbacks of TCP with its rules. What is
+ * sent arrives in the sender's call, in softirq, as over lo; at a socket that a
+ * process owns it waits until that lets go, and is then handled in its context.
+ */
+#include "unit.h"
+
+#include <stdlib.h>
+
+#include "mock.h"
+
+#define MAX_FDS 16
+static struct socket sockets[MAX_FDS];
+
+/* --- callbacks it has by itself --- */
+
+static void native(struct sock *sk)
+{
+	sk->native++;
+}
+
+/* --- arriving --- */
+
+static bool has_news(const struct sock *sk)
+{
+	return sk->data_news || sk->state_news || sk->space_news ||
+	       sk->error_news;
+}
+
+/* One kind at a time; a callback may bring further ones. */
+static void tell(struct sock *sk)
+{
+	if (sk->data_news) {
+		sk->data_news = false;
+		sk->sk_data_ready(sk);
+	} else if (sk->space_news) {
+		sk->space_news = false;
+		sk->sk_write_space(sk);
+	} else if (sk->state_news) {
+		sk->state_news = false;
+		sk->sk_state_change(sk);
+	} else if (sk->error_news) {
+		sk->error_news = false;
+		sk->sk_error_report(sk);
+	}
+}
+
+static bool softirq(struct sock *sk)
+{
+	if (!has_news(sk) || sk->owned)
+		return false;
+	mock.softirq++;
+	sk->locked_bh = true;
+	tell(sk);
+	sk->locked_bh = false;
+	mock.softirq--;
+	return true;
+}
+
+bool mock_net_run(void)
+{
+	bool any = false, again = true;
+
+	while (again) {
+		again = false;
+		for (int i = 0; i < MAX_FDS; i++)
+			if (sockets[i].sk && softirq(sockets[i].sk))
+				again = any = true;
+	}
+	return any;
+}
+
+/* In softirq itself, what is sent waits until that is over. */
+static void arrive_now(void)
+{
+	if (!mock.later && !mock.softirq && !mock.atomic)
+		mock_net_run();
+}
+
+/* --- locks --- */
+
+void lock_sock(struct sock *sk)
+{
+	mock_may_sleep(__func__);
+	if (sk->owned)
+		mock_bug("it is owned", __func__);
+	sk->owned = true;
+	mock.mutexes++;
+}
+
+/* The backlog first: in process context, but nothing there may sleep. */
+void release_sock(struct sock *sk)
+{
+	if (!sk->owned)
+		mock_bug("it is not owned", __func__);
+	while (has_news(sk)) {
+		mock.atomic++;
+		tell(sk);
+		mock.atomic--;
+	}
+	sk->owned = false;
+	mock.mutexes--;
+	arrive_now();
+}
+
+static void check_locked(const struct sock *sk, const char *who)
+{
+	if (!sk->owned && !sk->locked_bh)
+		mock_bug("the socket is not locked", who);
+	if (mock.spins)
+		mock_bug("a spinlock is held", who);
+}
+
+/* --- data --- */
+
+static void append(struct sock *sk, const void *data, size_t n)
+{
+	if (sk->rx_len + n > sk->rx_size) {
+		sk->rx_size = 2 * (sk->rx_len + n);
+		sk->rx = realloc(sk->rx, sk->rx_size);
+	}
+	memcpy(sk->rx + sk->rx_len, data, n);
+	sk->rx_len += n;
+	sk->data_news = true;
+}
+
+void mock_write(struct sock *sk, const void *data, size_t n)
+{
+	append(sk->peer, data, n);
+	mock_run();
+}
+
+bool sk_stream_is_writeable(const struct sock *sk)
+{
+	return !sk->peer || sk->peer->rx_len < mock.send_space;
+}
+
+int tcp_sendmsg_locked(struct sock *sk, struct msghdr *m, size_t n)
+{
+	size_t space;
+	void *copy;
+	int err = mock.send_error;
+
+	check_locked(sk, __func__);
+	if (mock.atomic)
+		mock_bug("sends from the backlog", __func__);
+	if (mock.softirq && (!sk->locked_bh || sk->sk_allocation != GFP_ATOMIC ||
+			     sk->sk_use_task_frag))
+		mock_bug("sends in softirq as if in a process", __func__);
+	/* Some pass; a broken connection stays broken. */
+	if (err == -EAGAIN || err == -ENOMEM || err == -ENOBUFS)
+		mock.send_error = 0;
+	if (err)
+		return err;
+	if (!sk->peer || sk->sk_state != TCP_ESTABLISHED)
+		return -EPIPE;
+	if (mock_fails("sending", __func__, 0))
+		return -ENOMEM;
+	if (!sk_stream_is_writeable(sk)) {
+		sk->no_space = true;
+		return -EAGAIN;
+	}
+	space = mock.send_space - sk->peer->rx_len;
+	copy = malloc(n);
+	n = copy_from_iter(copy, min(n, space), &m->msg_iter);
+	append(sk->peer, copy, n);
+	free(copy);
+	if (!n)
+		return -EFAULT;
+	arrive_now();
+	return (int)n;
+}
+
+/* Bytes are consumed: who waited for room hears of it. */
+static void consume(struct sock *sk, size_t n)
+{
+	memmove(sk->rx, sk->rx + n, sk->rx_len - n);
+	sk->rx_len -= n;
+	if (sk->peer && sk->peer->no_space && n) {
+		sk->peer->no_space = false;
+		sk->peer->space_news = true;
+	}
+}
+
+int tcp_read_sock(struct sock *sk, read_descriptor_t *desc,
+		  sk_read_actor_t actor)
+{
+	/* A copy at an odd place of its own size: reading beyond it is seen. */
+	size_t all = 0;
+	int used = 1;
+
+	check_locked(sk, __func__);
+	while (sk->rx_len && used > 0 && desc->count) {
+		size_t n = mock.segment ? min(mock.segment, sk->rx_len) :
+					  sk->rx_len;
+		unsigned char *copy = malloc(n + 3);
+		struct sk_buff skb = { .data = copy, .len = n + 3 };
+		size_t off = 0;
+
+		memcpy(copy + 3, sk->rx, n);
+		while (off < n) {
+			used = actor(desc, &skb, (unsigned int)off + 3, n - off);
+			if (used <= 0)
+				break;
+			if ((size_t)used > n - off)
+				mock_bug("uses more than there is", __func__);
+			off += (size_t)used;
+		}
+		free(copy);
+		consume(sk, off);
+		all += off;
+	}
+	return (int)all;
+}
+
+int skb_copy_bits(const struct sk_buff *skb, int off, void *to, int n)
+{
+	if (mock_fails("unreadable data", __func__, 0))
+		return -EFAULT;
+	memcpy(to, skb->data + off, (size_t)n);
+	return 0;
+}
+
+int skb_copy_datagram_iter(const struct sk_buff *skb, int off,
+			   struct iov_iter *to, int n)
+{
+	if (mock_fails("unreadable data", __func__, 0))
+		return -EFAULT;
+	return copy_to_iter(skb->data + off, (size_t)n, to) == (size_t)n ?
+		       0 : -EFAULT;
+}
+
+void tcp_sock_set_nodelay(struct sock *sk)
+{
+	mock_may_sleep(__func__);
+}
+
+/* --- the end of a connection --- */
+
+static void fin(struct sock *sk)
+{
+	struct sock *peer = sk->peer;
+
+	sk->sk_state = TCP_CLOSE;
+	if (!peer || peer->sk_shutdown & RCV_SHUTDOWN)
+		return;
+	peer->sk_shutdown |= RCV_SHUTDOWN;
+	if (peer->sk_state == TCP_ESTABLISHED)
+		peer->sk_state = TCP_CLOSE_WAIT;
+	peer->state_news = true;
+}
+
+int kernel_sock_shutdown(struct socket *sock, int how)
+{
+	mock_may_sleep(__func__);
+	fin(sock->sk);
+	return 0;
+}
+
+void mock_reset(struct sock *sk)
+{
+	sk->sk_err = ECONNRESET;
+	sk->sk_state = TCP_CLOSE;
+	sk->error_news = true;
+	sk->state_news = true;
+	mock_run();
+}
+
+/* --- descriptors --- */
+
+static struct socket *sock_open(void)
+{
+	struct socket *s = sockets;
+	struct sock *sk = calloc(1, sizeof(*sk));
+
+	while (s->sk)
+		s++;
+	*sk = (struct sock){ .sk_protocol = IPPROTO_TCP,
+			     .sk_state = TCP_ESTABLISHED,
+			     .sk_allocation = GFP_KERNEL,
+			     .sk_use_task_frag = true, .net = &mock_net,
+			     .socket = s, .sk_data_ready = native,
+			     .sk_state_change = native,
+			     .sk_write_space = native,
+			     .sk_error_report = native };
+	*s = (struct socket){ .sk = sk, .refs = 1 };
+	mock.socks++;
+	return s;
+}
+
+static void put(struct socket *s)
+{
+	struct sock *sk = s->sk;
+
+	if (--s->refs)
+		return;
+	if (sk->sk_user_data || sk->owned || sk->sk_data_ready != native ||
+	    sk->sk_state_change != native || sk->sk_write_space != native ||
+	    sk->sk_error_report != native || sk->sk_allocation != GFP_KERNEL)
+		mock_bug("the socket is not as it was", __func__);
+	fin(sk);
+	if (sk->peer)
+		sk->peer->peer = NULL;
+	free(sk->rx);
+	free(sk);
+	s->sk = NULL;
+	mock.socks--;
+}
+
+void mock_tcp_pair(int fd[2])
+{
+	struct socket *a = sock_open(), *b = sock_open();
+
+	a->sk->peer = b->sk;
+	b->sk->peer = a->sk;
+	fd[0] = (int)(a - sockets);
+	fd[1] = (int)(b - sockets);
+}
+
+struct sock *mock_sock(int fd)
+{
+	return sockets[fd].sk;
+}
+
+void mock_close(int fd)
+{
+	put(&sockets[fd]);
+}
+
+struct socket *sockfd_lookup(int fd, int *err)
+{
+	*err = -EBADF;
+	if (fd < 0 || fd >= MAX_FDS || !sockets[fd].sk ||
+	    mock_fails(__func__, __func__, -EBADF))
+		return NULL;
+	*err = 0;
+	sockets[fd].refs++;
+	return &sockets[fd];
+}
+
+void sockfd_put(struct socket *s)
+{
+	mock_may_sleep(__func__);
+	put(s);
+}

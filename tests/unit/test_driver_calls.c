@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/* The driver's calls with wrong arguments, and its sockets in all they can do. */
+#include "unit.h"
+
+#include "dev.h"
+#include "o2gk.h"
+#include "world.h"
+
+static struct o2gk_ep *ep_of(struct end *e)
+{
+	return e->file.private_data;
+}
+
+/* The next completion says that the peer is lost, and why. */
+static void lost(struct end *e, enum o2gd_lost why)
+{
+	struct o2gd_cqe c;
+
+	do
+		assert_int_equal(end_next(e, &c), 0);
+	while (c.slot != O2GD_SLOT_PEER);
+	assert_int_equal(c.tag, why);
+}
+
+/* --- set-up --- */
+
+static void setup(void)
+{
+	struct vm_area_struct vma = { .vm_end = PAGE_SIZE,
+				      .vm_flags = VM_SHARED };
+	poll_table t;
+	u32 n = 1 << 30;
+
+	assert_int_equal(end_open(&a, 2, 16), -EINVAL); /* no such rank */
+	assert_int_equal(end_call(&a, O2GD_KICK, NULL), -EBADFD);
+	assert_int_equal(o2gk_fops.mmap(&a.file, &vma), -EBADFD);
+	assert_true(o2gk_fops.poll(&a.file, &t) & EPOLLERR);
+	end_close(&a);
+	assert_int_equal(end_open(&a, 0, 16), 0);
+	assert_int_equal(end_call(&a, O2GD_SETUP, &a.s), -EBUSY);
+	assert_int_equal(end_call(&a, O2GD_SETUP, NULL), -EFAULT);
+	assert_int_equal(end_call(&a, O2GD_GROW, &n), -E2BIG);
+	assert_int_equal(o2gk_fops.mmap(&a.file, &vma), -EINVAL);
+	vma.vm_end = a.s.map_size;
+	vma.vm_flags |= VM_EXEC;
+	assert_int_equal(o2gk_fops.mmap(&a.file, &vma), -EINVAL);
+	assert_int_equal(end_call(&a, 0xf2ff, NULL), -ENOTTY);
+	mock_as(&mock_other_mm, 1000);
+	assert_int_equal(end_call(&a, O2GD_KICK, NULL), -EBADFD);
+	mock_as(&mock_mm, 1000);
+	assert_int_equal(end_call(&a, O2GD_KICK, NULL), 0);
+}
+
+static void setup__refuses(void **state)
+{
+	world_run(setup);
+}
+
+/* --- memory --- */
+
+static void pieces(void)
+{
+	struct iovec v[2] = { { buf, 5000 }, { buf + 5000, 5000 } };
+	struct o2gd_sqe e = { .op = O2GD_OP_RECV, .slot = 1, .nsegs = 2,
+			      .addr = (uintptr_t)v, .len = 10000 };
+
+	assert_int_equal(end_open(&b, 1, 16), 0);
+	e.len = 9999;
+	assert_int_equal(end_call(&b, O2GD_SUBMIT, &e), -EFAULT);
+	e.len = 10000, v[1].iov_len = SIZE_MAX - 100;
+	assert_int_equal(end_call(&b, O2GD_SUBMIT, &e), -EFAULT);
+	v[1].iov_len = 5000, e.nsegs = O2GD_MAX_SEGS + 1;
+	assert_int_equal(end_call(&b, O2GD_SUBMIT, &e), -EINVAL);
+	e.nsegs = 2, e.addr = 8;
+	assert_int_equal(end_call(&b, O2GD_SUBMIT, &e), -EFAULT);
+	e.addr = (uintptr_t)v, e.slot = 9999;
+	assert_int_equal(end_call(&b, O2GD_SUBMIT, &e), -EINVAL);
+	e.slot = 1;
+	assert_int_equal(end_call(&b, O2GD_SUBMIT, &e), 0);
+	assert_int_equal(end_call(&b, O2GD_SUBMIT, &e), -EBUSY);
+	assert_int_equal(mock.pinned, 4); /* 5000 bytes touch two pages, or so */
+	/* An address that cannot be pinned is found out when data comes. */
+	assert_int_equal(end_submit(&b, O2GD_OP_SEND, 3, 0, (void *)8, 100),
+			 -EFAULT);
+}
+
+static void o2gk_iov_import__refuses(void **state)
+{
+	world_run(pieces);
+}
+
+/* What peers only read stays clean. */
+static void access(void)
+{
+	struct o2gd_mem m = { .addr = (uintptr_t)data, .len = 8192,
+			      .access = O2GD_READ, .key = 7 };
+	struct o2gd_sqe e = { .op = O2GD_OP_PUT, .peer = 1, .key = 7, .slot = 2,
+			      .addr = (uintptr_t)data, .len = 8 };
+
+	assert_int_equal(world_open(), 0);
+	m.key = 0;
+	assert_int_equal(end_call(&b, O2GD_MEM_ADD, &m), -EINVAL);
+	m.key = 7, m.access = 4;
+	assert_int_equal(end_call(&b, O2GD_MEM_ADD, &m), -EINVAL);
+	m.access = O2GD_READ;
+	assert_int_equal(end_call(&b, O2GD_MEM_ADD, &m), 0);
+	assert_int_equal(end_call(&b, O2GD_MEM_ADD, &m), -EEXIST);
+	assert_int_equal(end_call(&a, O2GD_SUBMIT, &e), 0);
+	assert_int_equal(end_done(&a, 2), -EACCES);
+	e.op = O2GD_OP_GET, e.offset = 8190;
+	assert_int_equal(end_call(&a, O2GD_SUBMIT, &e), 0);
+	assert_int_equal(end_done(&a, 2), -ERANGE);
+	e.offset = ~0ull;
+	assert_int_equal(end_call(&a, O2GD_SUBMIT, &e), 0);
+	assert_int_equal(end_done(&a, 2), -ERANGE);
+	assert_int_equal(end_call(&b, O2GD_MEM_DROP, &m.key), 0);
+	assert_int_equal(end_call(&b, O2GD_MEM_DROP, &m.key), -ENOENT);
+	assert_int_equal(end_call(&b, O2GD_KICK, NULL), 0);
+	assert_int_equal(mock.dirtied, 0);
+}
+
+static void o2gk_mem_find__refuses(void **state)
+{
+	world_run(access);
+}
+
+/* --- sockets --- */
+
+static void foreign(void)
+{
+	int more[2];
+	struct sock *sk;
+
+	assert_int_equal(end_open(&a, 0, 16), 0);
+	mock_tcp_pair(fds);
+	mock_tcp_pair(more);
+	sk = mock_sock(fds[0]);
+	assert_int_equal(end_register(&a, 1, 99), -EBADF);
+	assert_int_equal(end_register(&a, 2, fds[0]), -EINVAL);
+	sk->sk_protocol = 17;
+	assert_int_equal(end_register(&a, 1, fds[0]), -EPROTOTYPE);
+	sk->sk_protocol = IPPROTO_TCP;
+	sk->net = &mock_other_net;
+	assert_int_equal(end_register(&a, 1, fds[0]), -EXDEV);
+	sk->net = &mock_net;
+	sk->sk_user_data = sk;
+	assert_int_equal(end_register(&a, 1, fds[0]), -EBUSY);
+	sk->sk_user_data = NULL;
+	sk->icsk_ulp_ops = sk;
+	assert_int_equal(end_register(&a, 1, fds[0]), -EBUSY);
+	sk->icsk_ulp_ops = NULL;
+	sk->sk_state = TCP_CLOSE;
+	assert_int_equal(end_register(&a, 1, fds[0]), -ENOTCONN);
+	sk->sk_state = TCP_ESTABLISHED;
+	assert_int_equal(end_register(&a, 1, fds[0]), 0);
+	assert_int_equal(end_register(&a, 1, more[0]), -EISCONN);
+	mock_close(more[0]), mock_close(more[1]);
+}
+
+static void o2gk_sock_register__refuses(void **state)
+{
+	world_run(foreign);
+}
+
+/* Its owner finds everything as it was, and hears of what is left to read. */
+static void given_back(void)
+{
+	struct sock *sk;
+
+	assert_int_equal(end_open(&a, 0, 16), 0);
+	mock_tcp_pair(fds);
+	sk = mock_sock(fds[0]);
+	assert_int_equal(end_register(&a, 1, fds[0]), 0);
+	mock_write(mock_sock(fds[1]), "", 1); /* a header has begun */
+	end_close(&a);
+	assert_int_equal(sk->native, 1);
+	mock_write(mock_sock(fds[1]), "hello", 5);
+	assert_int_equal(sk->native, 2);
+	assert_int_equal(sk->rx_len, 5);
+}
+
+static void o2gk_sock_release_all__gives_back(void **state)
+{
+	world_run(given_back);
+}
+
+/* --- receiving --- */
+
+static size_t cut;
+
+static void in_small_pieces(void)
+{
+	mock.segment = cut;
+	assert_int_equal(world_open(), 0);
+	for (u32 i = 0; i < 3; i++) {
+		static const u64 len[] = { 0, 13, 5000 };
+
+		assert_int_equal(end_recv(&b, i, i, len[i]), 0);
+		assert_int_equal(end_send(&a, i, i, len[i]), 0);
+		assert_int_equal(end_got(&b, i, i, len[i]), 0);
+		assert_int_equal(end_send(&a, i, i, len[i]), 0);
+		assert_int_equal(end_recv(&b, i, i, len[i]), 0);
+		assert_int_equal(end_got(&b, i, i, len[i]), 0);
+	}
+}
+
+static void o2gk_rx_run__every_cut(void **state)
+{
+	for (cut = 1; cut < 120; cut++)
+		world_run(in_small_pieces);
+}
+
+/* Softirq copies so much in a tick and no more; then a worker goes on. */
+static void long_message(void)
+{
+	struct o2gd_info i;
+
+	mock.send_space = 2 << 20;
+	mock.later = true;
+	assert_int_equal(world_open(), 0);
+	ep_of(&a)->core.data_chunk = WORLD_BYTES;
+	assert_int_equal(end_recv(&b, 1, 1, WORLD_BYTES), 0);
+	assert_int_equal(end_submit(&a, O2GD_OP_SEND, 1, 1, data, WORLD_BYTES), 0);
+	assert_int_equal(end_got(&b, 1, 1, WORLD_BYTES), 0);
+	assert_int_equal(end_call(&b, O2GD_INFO, &i), 0);
+	assert_int_equal(i.rx_bytes_softirq, O2GK_RX_SOFTIRQ);
+	assert_int_equal(i.rx_bytes_worker, WORLD_BYTES - O2GK_RX_SOFTIRQ);
+}
+
+static void o2gk_rx_run__bounded(void **state)
+{
+	world_run(long_message);
+}
+
+static void garbage(void)
+{
+	static const char text[] = "GET / HTTP/1.0\r\nHost: a place far away and long\r\n\r\n";
+	struct o2gd_info i;
+
+	assert_int_equal(end_open(&a, 0, 16), 0);
+	mock_tcp_pair(fds);
+	assert_int_equal(end_register(&a, 1, fds[0]), 0);
+	assert_int_equal(end_recv(&a, 5, 1, 100), 0);
+	mock_write(mock_sock(fds[1]), text, sizeof(text));
+	lost(&a, O2GD_LOST_HEADER);
+	assert_int_equal(end_call(&a, O2GD_INFO, &i), 0);
+	assert_int_equal(i.refused_headers, 1);
+	/* The stranger is told, and nothing of him is read any more. */
+	assert_true(mock_sock(fds[1])->sk_shutdown & RCV_SHUTDOWN);
+	mock_write(mock_sock(fds[1]), text, sizeof(text));
+	assert_int_equal(end_call(&a, O2GD_INFO, &i), 0);
+	assert_int_equal(i.refused_headers, 1);
+}
+
+static void o2gk_rx_run__garbage(void **state)
+{
+	world_run(garbage);
+}
+
+static void reset(void)
+{
+	assert_int_equal(world_open(), 0);
+	assert_int_equal(end_recv(&a, 1, 1, 100), 0);
+	mock_reset(mock_sock(fds[0]));
+	lost(&a, O2GD_LOST_ERROR);
+	assert_int_equal(end_register(&a, 1, fds[0]), -ENOTCONN);
+}
+
+static void o2gk_peer_lost__reset(void **state)
+{
+	world_run(reset);
+}
+
+/* --- sending --- */
+
+static int send_error;
+
+static void send_fails(void)
+{
+	struct o2gd_cqe c;
+
+	assert_int_equal(world_open(), 0);
+	mock.send_error = send_error;
+	assert_int_equal(end_submit(&a, O2GD_OP_SEND, 1, 1, data, 20000), 0);
+	if (send_error == -EAGAIN) { /* full: the socket will tell */
+		mock_sock(fds[0])->space_news = true;
+		assert_int_equal(end_done(&a, 1), 0);
+	} else if (send_error == -ENOMEM || send_error == -ENOBUFS) {
+		assert_int_equal(end_done(&a, 1), 0);
+	} else {
+		assert_int_equal(end_next(&a, &c), 0);
+		assert_int_equal(c.status, -O2G_ERR_PEER);
+		lost(&a, O2GD_LOST_ERROR);
+	}
+}
+
+static void o2gk_tx_push__errors(void **state)
+{
+	static const int errors[] = { -EAGAIN, -ENOMEM, -ENOBUFS, -EPIPE,
+				      -EFAULT, -ETIMEDOUT };
+
+	for (size_t i = 0; i < ARRAY_SIZE(errors); i++) {
+		send_error = errors[i];
+		world_run(send_fails);
+	}
+}
+
+/* A long message is on its way when its process dies. */
+static void dies(void)
+{
+	mock.send_space = 3000;
+	mock.later = true;
+	assert_int_equal(world_open(), 0);
+	assert_int_equal(end_submit(&a, O2GD_OP_SEND, 1, 1, data, 30000), 0);
+	mock_mm.users = 0;
+	mock_net_run();
+	mock_run();
+	lost(&a, O2GD_LOST_LOCAL);
+	lost(&b, O2GD_LOST_CLOSED);
+}
+
+static void o2gk_tx_push__process_dies(void **state)
+{
+	world_run(dies);
+}
+
+/* --- looking --- */
+
+static void strangers(void)
+{
+	struct o2gd_list_entry e[2];
+	struct o2gd_list l = { .max = 2, .addr = (uintptr_t)e };
+	struct o2gd_queues q = { .pid = 4711, .rank = O2GD_ANY };
+
+	assert_int_equal(end_open(&a, 0, 16), 0);
+	mock.privileged = false;
+	assert_int_equal(end_call(&a, O2GD_LIST, &l), 0);
+	assert_int_equal(l.count, 1);
+	assert_int_equal(end_call(&a, O2GD_QUEUES, &q), 0);
+	mock_as(&mock_other_mm, 1001);
+	assert_int_equal(end_call(&a, O2GD_LIST, &l), 0);
+	assert_int_equal(l.count, 0);
+	assert_int_equal(end_call(&a, O2GD_QUEUES, &q), -ESRCH);
+	mock.privileged = true;
+	assert_int_equal(end_call(&a, O2GD_QUEUES, &q), 0);
+	q.max = O2GD_MAX_LOOK + 1;
+	assert_int_equal(end_call(&a, O2GD_QUEUES, &q), -EINVAL);
+	mock_as(&mock_mm, 1000);
+}
+
+static void look__strangers(void **state)
+{
+	world_run(strangers);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		T(setup__refuses),
+		T(o2gk_iov_import__refuses),
+		T(o2gk_mem_find__refuses),
+		T(o2gk_sock_register__refuses),
+		T(o2gk_sock_release_all__gives_back),
+		T(o2gk_rx_run__every_cut),
+		T(o2gk_rx_run__bounded),
+		T(o2gk_rx_run__garbage),
+		T(o2gk_peer_lost__reset),
+		T(o2gk_tx_push__errors),
+		T(o2gk_tx_push__process_dies),
+		T(look__strangers),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
