@@ -48,6 +48,7 @@ void o2g_peer_init(struct o2g_core *c, struct o2g_peer *p, u32 rank)
 	o2g_list_init(&p->waiting);
 	o2g_list_init(&p->incoming);
 	o2g_list_init(&p->arriving);
+	o2g_list_init(&p->held_gets);
 }
 
 void o2g_sink_advance(struct o2g_sink *s, u64 n)
@@ -283,6 +284,7 @@ void o2g_proto_peer_down(struct o2g_core *c, struct o2g_peer *p, int err)
 	splice(&p->stalled, &r.reqs);
 	splice(&p->waiting, &r.reqs);
 	splice(&p->incoming, &r.reqs);
+	splice(&p->held_gets, &r.reqs);
 	while (!o2g_list_empty(&r.msgs))
 		o2g_recv_drop_unexpected(c, o2g_list_first(&r.msgs,
 							   struct o2g_unexp,

@@ -28,6 +28,7 @@
 #define O2G_CREDIT_RESERVE (4u << 10) /* eager data leaves this to RTS */
 #define O2G_CREDIT_FLOW (1u << 20) /* a grant grows to this by itself */
 #define O2G_CREDIT_EXTRA (128u << 10) /* envelopes beyond the budget, a time */
+#define O2G_GETS_MAX 256 /* gets from one peer under way; it refuses more */
 
 struct o2g_core;
 struct o2g_peer;
@@ -40,7 +41,7 @@ enum o2g_req_state {
 	O2G_ST_NEW,
 	O2G_ST_POSTED,	/* recv: in the matching queues */
 	O2G_ST_CLAIMED, /* recv: matched, its message is still arriving */
-	O2G_ST_STALLED, /* send: kept at home for want of credit */
+	O2G_ST_STALLED, /* send, get: kept at home until there is room */
 	O2G_ST_XMIT,	/* the channel holds its body */
 	O2G_ST_WAIT,	/* send, put: sent, waiting for CTS, FIN or NAK */
 	O2G_ST_DATA,	/* recv, get: DATA packets expected */
@@ -78,7 +79,7 @@ struct o2g_req {
 	u64 got;	   /* recv, get: bytes that have arrived */
 	u64 remote;	   /* cookie at the other end */
 	u64 key, offset;   /* put, get: remote memory */
-	struct o2g_list link; /* peer->waiting, ->incoming or ->stalled */
+	struct o2g_list link; /* in one of the peer's lists */
 	struct o2g_tx tx;  /* for the one packet in flight with a body */
 	const struct o2g_seg *segs;
 	u32 nsegs;
@@ -146,6 +147,9 @@ struct o2g_peer {
 	struct o2g_list waiting;  /* sends, puts that wait for an answer */
 	struct o2g_list incoming; /* receives, gets with DATA to come */
 	struct o2g_list arriving; /* unexpected messages, incomplete */
+	struct o2g_list held_gets; /* beyond O2G_GETS_MAX */
+	u32 gets;	  /* under way */
+	u32 replies;	  /* to its gets, not all handed to the channel yet */
 	/* messages and puts, with the bytes they announce */
 	u64 msgs_sent, bytes_sent, msgs_recv, bytes_recv;
 };

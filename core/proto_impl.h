@@ -144,5 +144,7 @@ enum o2g_proto_reason o2g_rma_rx_answer(struct o2g_core *c, struct o2g_req *req,
 enum o2g_proto_reason o2g_rma_rx_nak(struct o2g_core *c, struct o2g_peer *p,
 				     const struct o2g_hdr *h);
 void o2g_rma_push(struct o2g_core *c, struct o2g_req *req);
+/* A get that was sent is done; one that was held back may go. */
+void o2g_rma_get_end(struct o2g_core *c, struct o2g_req *req, int status);
 
 #endif

@@ -414,7 +414,7 @@ void o2g_recv_rx_data_end(struct o2g_core *c, struct o2g_rx *rx)
 	req->got += rx->hdr.length;
 	if (req->kind == O2G_REQ_GET) {
 		if (req->got == req->len)
-			finish(c, req, 0);
+			o2g_rma_get_end(c, req, 0);
 	} else if (req->got == min_u64(req->len, req->msg_len)) {
 		finish(c, req, recv_status(req));
 	}

@@ -5,7 +5,8 @@
  * A put goes out in pieces, each answered with FIN or NAK; it is complete when
  * every piece that was sent has been answered. For a put, msg_len counts the
  * bytes sent and got those answered. A get is one request answered with DATA
- * (sent by a REPLY request at the target) or NAK.
+ * (sent by a REPLY request at the target) or NAK. Gets beyond O2G_GETS_MAX wait
+ * at home, so that replies take a bounded memory at the target.
  */
 #include "proto_impl.h"
 
@@ -50,21 +51,45 @@ void o2g_proto_put(struct o2g_core *c, struct o2g_req *req)
 	o2g_rma_push(c, req);
 }
 
-void o2g_proto_get(struct o2g_core *c, struct o2g_req *req)
+static void start_get(struct o2g_core *c, struct o2g_req *req)
 {
 	struct o2g_hdr h = { .type = O2G_PKT_GET, .tag = req->key,
 			     .length = req->len, .cookie = req->id,
 			     .aux = req->offset };
 
-	o2g_list_init(&req->link);
-	req->got = 0;
-	if (req->peer->down || req->len == 0) {
-		finish(c, req, req->peer->down ? -O2G_ERR_PEER : 0);
-		return;
-	}
+	req->peer->gets++;
 	req->state = O2G_ST_DATA;
 	o2g_list_add_tail(&req->link, &req->peer->incoming);
 	xmit(c, req->peer, &h, NULL, 0, 0);
+}
+
+void o2g_proto_get(struct o2g_core *c, struct o2g_req *req)
+{
+	struct o2g_peer *p = req->peer;
+
+	o2g_list_init(&req->link);
+	req->got = 0;
+	if (p->down || req->len == 0) {
+		finish(c, req, p->down ? -O2G_ERR_PEER : 0);
+	} else if (p->gets < O2G_GETS_MAX) {
+		start_get(c, req);
+	} else {
+		req->state = O2G_ST_STALLED;
+		o2g_list_add_tail(&req->link, &p->held_gets);
+	}
+}
+
+void o2g_rma_get_end(struct o2g_core *c, struct o2g_req *req, int status)
+{
+	struct o2g_peer *p = req->peer;
+
+	finish(c, req, status);
+	p->gets--;
+	while (p->gets < O2G_GETS_MAX && !o2g_list_empty(&p->held_gets)) {
+		req = o2g_list_first(&p->held_gets, struct o2g_req, link);
+		o2g_list_del(&req->link);
+		start_get(c, req);
+	}
 }
 
 enum o2g_proto_reason o2g_rma_rx_put(struct o2g_core *c, struct o2g_peer *p,
@@ -100,7 +125,7 @@ enum o2g_proto_reason o2g_rma_rx_get(struct o2g_core *c, struct o2g_peer *p,
 	struct o2g_req *req;
 	int err;
 
-	if (p->raw || h->length == 0)
+	if (p->raw || h->length == 0 || p->replies == O2G_GETS_MAX)
 		return O2G_PROTO_BAD_STATE;
 	err = c->ops->mem(c, p, h->tag, h->aux, h->length, false, &seg);
 	if (err) {
@@ -123,6 +148,7 @@ enum o2g_proto_reason o2g_rma_rx_get(struct o2g_core *c, struct o2g_peer *p,
 	req->remote = h->cookie;
 	o2g_list_init(&req->link);
 	o2g_list_add_tail(&req->link, &p->waiting);
+	p->replies++;
 	o2g_send_data(c, req);
 	return O2G_PROTO_OK;
 }
@@ -158,6 +184,6 @@ enum o2g_proto_reason o2g_rma_rx_nak(struct o2g_core *c, struct o2g_peer *p,
 	if (req->kind != O2G_REQ_GET || req->state != O2G_ST_DATA ||
 	    req->got != 0)
 		return O2G_PROTO_BAD_STATE;
-	finish(c, req, err);
+	o2g_rma_get_end(c, req, err);
 	return O2G_PROTO_OK;
 }

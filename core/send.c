@@ -173,6 +173,8 @@ void o2g_send_data(struct o2g_core *c, struct o2g_req *req)
 		if (ret)
 			return; /* o2g_proto_sent, or peer_down, goes on */
 	}
+	if (req->kind == O2G_REQ_REPLY)
+		req->peer->replies--;
 	finish(c, req, 0);
 }
 

@@ -1134,6 +1134,50 @@ static void o2g_proto_get__dies_while_served(void **state)
 	ends(g, -O2G_ERR_PEER);
 }
 
+static void o2g_proto_get__many_are_held_back(void **state)
+{
+	enum { MANY = 2 * O2G_GETS_MAX + 10 };
+	struct mock_req *g[MANY];
+
+	memcpy(b.mem, data, MOCK_MEM);
+	ba->hold = MANY; /* nothing is answered yet */
+	for (int i = 0; i < MANY; i++)
+		g[i] = mock_get(&a, 1, MOCK_MEM_RO, 0, 8);
+	assert_int_equal(ab->peer.gets, O2G_GETS_MAX);
+	mock_deliver(ab, 1 << 20);
+	assert_int_equal(b.live, O2G_GETS_MAX);
+	assert_int_equal(ba->peer.replies, O2G_GETS_MAX);
+	ba->hold = 0;
+	pump();
+	for (int i = 0; i < MANY; i++)
+		got(g[i], 8);
+	assert_int_equal(ab->peer.gets, 0);
+	assert_int_equal(ba->peer.replies, 0);
+}
+
+static void o2g_proto_get__held_back_and_lost(void **state)
+{
+	enum { MANY = O2G_GETS_MAX + 2 };
+	struct mock_req *g[MANY];
+
+	for (int i = 0; i < MANY; i++)
+		g[i] = mock_get(&a, 1, MOCK_MEM_RO, 0, 8);
+	mock_lose(ab, -O2G_ERR_PEER);
+	for (int i = 0; i < MANY; i++)
+		ends(g[i], -O2G_ERR_PEER);
+}
+
+static void o2g_proto_get__too_many_are_refused(void **state)
+{
+	tc->hold = O2G_GETS_MAX + 1;
+	for (int i = 0; i < O2G_GETS_MAX; i++)
+		assert_int_equal(TO_T(.type = O2G_PKT_GET, .tag = MOCK_MEM_RO,
+				      .length = 8, .cookie = 9), OK);
+	assert_int_equal(TO_T(.type = O2G_PKT_GET, .tag = MOCK_MEM_RO,
+			      .length = 8, .cookie = 9), O2G_PROTO_BAD_STATE);
+	mock_lose(tc, -O2G_ERR_PEER);
+}
+
 /* --- o2g_proto_cancel --- */
 
 static void o2g_proto_cancel__posted_receive(void **state)
@@ -1672,6 +1716,9 @@ int main(void)
 		S(o2g_proto_get__refused),
 		S(o2g_proto_get__odd_nak_is_an_error),
 		S(o2g_proto_get__dies_while_served),
+		S(o2g_proto_get__many_are_held_back),
+		S(o2g_proto_get__held_back_and_lost),
+		S(o2g_proto_get__too_many_are_refused),
 		S(o2g_proto_cancel__posted_receive),
 		S(o2g_proto_cancel__receive_with_data_coming),
 		S(o2g_proto_cancel__send_nobody_took),
