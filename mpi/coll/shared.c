@@ -296,9 +296,9 @@ int coll_slot_enter(const struct coll *k, const struct coll_slot *o)
 
 	if (mpii_likely(reached(&o->c->left, left)))
 		return MPI_SUCCESS;
-	atomic_store(&o->c->wanted, 1);
+	atomic_fetch_add(&o->c->waiters, 1);
 	err = wait_for(k, o->s, &o->c->left, left);
-	atomic_store_explicit(&o->c->wanted, 0, memory_order_relaxed);
+	atomic_fetch_sub(&o->c->waiters, 1);
 	return err;
 }
 
@@ -342,7 +342,7 @@ void coll_slot_leave(const struct coll_slot *o)
 	unsigned before = atomic_fetch_add(&o->c->left, 1);
 
 	if (before + 1 == (o->round + 1) * (unsigned)o->n &&
-	    mpii_unlikely(atomic_load(&o->c->wanted)))
+	    mpii_unlikely(atomic_load(&o->c->waiters)))
 		o2g_nudge(mpii.ep, o->s->others, (size_t)o->n - 1);
 }
 

@@ -50,7 +50,7 @@ struct coll_slot_counters {
 	_Alignas(64) atomic_uint released;
 	unsigned length; /* of all who arrived, or of who released */
 	_Alignas(64) atomic_uint left;
-	atomic_uint wanted; /* somebody waits until all have left */
+	atomic_uint waiters; /* until all have left; not all of the same round */
 };
 
 struct coll_slot {
