@@ -193,6 +193,14 @@ $(BUILD)/tests/system/soak: tests/system/soak.c $(LIBO2G) include/o2g.h \
 	$(CC) $(CFLAGS) $(LDFLAGS) -Iinclude -o $@ $< -L$(BUILD)/lib -lo2g \
 	  -Wl,-rpath,'$$ORIGIN/../../lib'
 
+test-build: $(BUILD)/tests/system/bpf_overlap
+$(BUILD)/tests/system/bpf_overlap: tests/system/bpf_overlap.c channel/bpf/sys.c \
+                                   channel/bpf/sys.h channel/bpf/seat.h \
+                                   $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(LDFLAGS) -Ichannel -Iengine -Iinclude -o $@ \
+	  tests/system/bpf_overlap.c channel/bpf/sys.c
+
 -include lab/lab.mk
 
 # Set-up comes first and may install what the rules above look for, so the work

@@ -2,7 +2,8 @@
 /*
  * A trial before anybody relies on it: a connection over loopback joins the seat
  * with a byte already in its socket; a small piece must come through the ring, a
- * large one through the socket, and the end must be seen.
+ * large one through the socket, and the end must be seen. The program must find
+ * TCP's sequence numbers where it looks for them.
  */
 #define _GNU_SOURCE /* POLLRDHUP */
 #include "bpf.h"
@@ -135,6 +136,8 @@ static const char *run(struct trial *t)
 		return "what was there before";
 	if (send(t->there, "b", 1, 0) != 1 || !in_ring(t, 'b'))
 		return "a small piece";
+	if (!t->seat->conns[0].known)
+		return "the numbers of TCP";
 	t->seat->conns[0].pass = 1;
 	if (!through_socket(t))
 		return "a large piece";

@@ -9,10 +9,15 @@
  * recv(). So that is done at once, only to look: the program then runs on what is
  * there.
  *
- * The index of a connection that left is used again. What it left in the ring is
- * told apart by the generation, and the program cannot be running for it any
- * more: the kernel runs it with the socket locked, and leaving ends with a call
- * that takes that lock.
+ * A socket that leaves stays in the sockmap until it is closed, for the goodbye
+ * still reads from it: what was passed and not read would be gone if it were taken
+ * out, with TCP's own count of what was read, and the kernel would complain about
+ * that. Only its name is taken away: the program then passes all there is.
+ *
+ * The index of a connection that left is used again, once the socket is closed.
+ * What it left in the ring is told apart by the generation, and the program cannot
+ * be running for it under that name any more: the kernel runs it with the socket
+ * locked, and leaving ends with a call that takes that lock.
  */
 #include "chan.h"
 
@@ -97,6 +102,8 @@ static u32 new_id(struct bpf_seat *s, u32 index)
 	c->told = 0;
 	c->taken = 0;
 	c->passed = 0;
+	c->known = 0;
+	c->lost = 0;
 	return c->gen << BPF_CONN_BITS | index;
 }
 
@@ -115,24 +122,37 @@ static int enter(struct bpf_chan *b, int fd, u32 index, u32 id)
 	return err;
 }
 
+/* Its index or negative errno. */
+static int find_place(struct bpf_chan *b, struct tcp_conn *k)
+{
+	int index, err;
+
+	/* One that lingers has its place until it is closed. */
+	for (u32 i = 0; i < BPF_CONNS; i++) {
+		index = free_index(b);
+		if (index < 0)
+			return index;
+		k->intake_id = new_id(b->place.seat, (u32)index);
+		err = enter(b, k->watch.fd, (u32)index, k->intake_id);
+		if (err != -EEXIST)
+			return err ? err : index;
+	}
+	return -ENOSPC;
+}
+
 static int join(struct tcp_conn *k)
 {
 	struct bpf_chan *b = bpf_of_conn(k);
-	int index = free_index(b), err = index;
+	int err = read_empty(k), index;
 
-	if (index >= 0)
-		err = read_empty(k);
 	if (k->early_len)
 		bpf_read_soon(k);
-	if (err >= 0) {
-		k->intake_id = new_id(b->place.seat, (u32)index);
-		err = enter(b, k->watch.fd, (u32)index, k->intake_id);
-	}
-	if (err < 0) {
+	index = err ? err : find_place(b, k);
+	if (index < 0) {
 		if (!b->refused++)
 			o2g_info("bpf: a connection to rank %u is read without the program: %s",
-				 k->peer->core.rank, strerror(-err));
-		return err;
+				 k->peer->core.rank, strerror(-index));
+		return index;
 	}
 	b->conns[index] = k;
 	b->waits[index] = false;
@@ -147,10 +167,11 @@ static void leave(struct tcp_conn *k)
 	u32 index = bpf_index(k->intake_id);
 	u64 cookie;
 
-	bpf_sys_delete(b->place.socks, &index);
 	if (!cookie_of(k->watch.fd, &cookie))
 		bpf_sys_delete(b->place.conns, &cookie);
 	bpf_conn_sync(k->watch.fd);
+	if (k->adopted) /* the program goes on with it */
+		bpf_sys_delete(b->place.socks, &index);
 	b->conns[index] = NULL;
 	b->njoined--;
 }

@@ -14,6 +14,8 @@
 #include "seat.h"
 
 #define TRIES 16
+#define CUT_MOST 4095 /* that the kernel takes off in one call */
+#define CUTS 64
 
 /* The whole of .bss: mapped by the process. */
 struct bpf_seat seat;
@@ -119,19 +121,101 @@ static __always_inline int copy(struct __sk_buff *skb, __u32 at, __u32 len)
 	return bpf_skb_load_bytes(skb, 0, seat.ring + at, n);
 }
 
+/* --- bytes that came before --- */
+
+struct tcp_sock {
+	__u32 copied_seq;
+} __attribute__((preserve_access_index));
+
+/*
+ * Where a connection begins for us: with the first byte that recv() has not taken
+ * before it joined. @seq when the kernel does not tell.
+ */
+static __always_inline __u32 beginning(struct __sk_buff *skb, __u32 seq)
+{
+	struct bpf_sock *sk = skb->sk;
+	struct tcp_sock *tcp = sk ? bpf_skc_to_tcp_sock(sk) : (void *)0;
+
+	return tcp ? tcp->copied_seq : seq;
+}
+
+struct cutting {
+	struct __sk_buff *skb;
+	__u32 left;
+};
+
+static long cut_some(__u32 i, struct cutting *c)
+{
+	__u32 n = c->left < CUT_MOST ? c->left : CUT_MOST;
+
+	(void)i;
+	if (bpf_skb_adjust_room(c->skb, -(__s32)n, 0, 0))
+		return 1;
+	c->left -= n;
+	return !c->left;
+}
+
+/* Take @old bytes off its front. */
+static __always_inline int cut(struct __sk_buff *skb, __u32 old)
+{
+	struct cutting c = { skb, old };
+
+	bpf_loop(CUTS, cut_some, &c, 0);
+	return c.left ? -1 : 0;
+}
+
+/*
+ * Leave only what is new. A program of this kind finds TCP's own numbers, of the
+ * first byte and of the one after the last (a FIN counts), in cb[]: that is not
+ * written down anywhere, so `o2g bpf load` tries it. Negative: it cannot be done.
+ */
+static __always_inline int make_fit(struct __sk_buff *skb, struct bpf_conn *c)
+{
+	__u32 seq = skb->cb[0], len = skb->len, old;
+
+	if (skb->cb[1] - seq - len > 1)
+		return 0;
+	old = (READ(c->known) ? READ(c->next) : beginning(skb, seq)) - seq;
+	c->known = 1;
+	if (!old) {
+		c->next = seq + len;
+		return 0;
+	}
+	if ((__s32)old < 0) /* what comes next is missing: not in this world */
+		return -1;
+	if (old < len)
+		c->next = seq + len;
+	return cut(skb, old < len ? old : len);
+}
+
+/* Nothing that follows is of any use: the process hears of it and hangs up. */
+static __always_inline int give_up(struct bpf_conn *c, __u32 id)
+{
+	if (!READ(c->lost)) {
+		WRITE(c->lost, 1);
+		pass(c, id, 0);
+	}
+	return SK_DROP;
+}
+
 SEC("sk_skb/stream_verdict")
 int o2g_verdict(struct __sk_buff *skb)
 {
 	__u64 cookie = bpf_get_socket_cookie(skb), got;
-	__u32 len = skb->len, *id, at;
+	__u32 *id, len, at;
 	struct bpf_conn *c;
 
-	if (!len) /* FIN: the process hears of it from the socket */
+	if (!skb->len) /* FIN: the process hears of it from the socket */
 		return SK_DROP;
 	id = bpf_map_lookup_elem(&conns, &cookie);
 	if (!id)
 		return SK_PASS;
 	c = &seat.conns[*id & (BPF_CONNS - 1)];
+	if (READ(c->lost) || make_fit(skb, c))
+		return give_up(c, *id);
+	len = skb->len;
+	if (!len)
+		return SK_DROP;
 	if (len > BPF_PIECE || READ(c->pass) ||
 	    READ(c->passed) != READ(c->taken) ||
 	    !reserve((len + BPF_UNIT - 1) / BPF_UNIT, &got))

@@ -4,9 +4,9 @@
  * something was passed to.
  *
  * Order, for one connection: what is in the ring is older than what was passed,
- * as long as anything passed has not been read. So the ring is emptied after
- * `passed` was looked at and before recv() is called, and recv() is not called
- * again once all that was passed has been read.
+ * as long as anything passed has not been read. So after `passed` was looked at,
+ * and before recv() is called, all is taken out of the ring that has a place there
+ * by then; and recv() is not called again once all that was passed has been read.
  *
  * The end of a connection may be seen before the program has run for the last
  * piece, but not once the socket's lock has been ours.
@@ -111,6 +111,16 @@ static bool ring_empty(struct bpf_chan *b)
 	return !is_good(b, next_desc(b));
 }
 
+/*
+ * Has all been taken that the program had begun to write by then (@tail)? That the
+ * next descriptor is not good does not say so: on another processor the program
+ * may be in the middle of writing it, and those behind it may be good already.
+ */
+static bool ring_taken(struct bpf_chan *b, u64 tail)
+{
+	return (int)((u32)(b->head >> 32) - (u32)(tail >> 32)) >= 0;
+}
+
 /* --- the sockets --- */
 
 bool bpf_conn_expects(const struct tcp_conn *k)
@@ -186,6 +196,7 @@ static int read_one(struct bpf_chan *b)
 	u32 index = bpf_index(k->intake_id);
 	bool readable;
 	int packets;
+	u64 tail;
 
 	if (!k->intake) {
 		o2g_list_del(&k->more);
@@ -196,10 +207,16 @@ static int read_one(struct bpf_chan *b)
 	/* Before the ring is emptied: what is passed later may be younger than
 	 * something in it. */
 	readable = bpf_conn_expects(k) || k->hup;
+	tail = LOAD(b->place.seat->tail);
 	packets = take_ring(b);
-	if (b->conns[index] != k || !ring_empty(b))
+	if (b->conns[index] != k || !ring_taken(b, tail))
 		return packets;
 	o2g_list_del(&k->more);
+	if (unlikely(LOAD(shared(k)->lost))) {
+		tcp_conn_lost(k, -O2G_ERR_PEER,
+			      "the kernel cannot cut a segment that repeats others");
+		return packets;
+	}
 	packets += readable ? tcp_read(k) : feed_early(k);
 	if (b->conns[index] == k)
 		settle(k);

@@ -20,12 +20,17 @@
  * cannot be mistaken for it. A piece that begins before the end of the ring may
  * run on into the slack behind it and is always in one piece.
  *
+ * A piece may begin with bytes that came before: a sender that has lost an
+ * acknowledgement joins what it sends again. recv() would skip them, but the
+ * kernel gives a sockmap's program, and what the program passes, the whole piece.
+ * So the program cuts them off, and for that keeps the number of the `next` byte.
+ *
  * Nothing the program reads here is trusted: every index is masked.
  */
 #ifndef BPF_SEAT_H
 #define BPF_SEAT_H
 
-#define BPF_SEAT_VERSION 1
+#define BPF_SEAT_VERSION 2
 
 #define BPF_UNIT 64		/* the ring is given out in cache lines */
 #define BPF_RING (256 << 10)
@@ -52,8 +57,10 @@ struct bpf_conn {
 	/* the program's */
 	__u64 passed;	/* bytes */
 	__u32 told;	/* a descriptor says so, until the process clears it */
-	__u32 pad0;
-	__u64 pad1[6];
+	__u32 next;	/* TCP's number of the byte that comes next ... */
+	__u32 known;	/* ... once there was a first one */
+	__u32 lost;	/* a piece could not be made fit: it is over */
+	__u64 pad1[5];
 	/* the process's */
 	__u64 taken;	/* bytes that recv() gave */
 	__u32 pass;	/* pass all of it: a large body is coming */

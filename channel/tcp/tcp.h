@@ -56,7 +56,8 @@ struct tcp_intake {
 	/* The connection stands. 0: taken over, from the next byte on;
 	 * negative: it is read with recv(), as ever. */
 	int (*join)(struct tcp_conn *k);
-	/* Its socket is about to be closed or to be read by somebody else. */
+	/* Its socket is about to be closed, or to be given back (adopted ones);
+	 * until it is, recv() finds what still comes. */
 	void (*leave)(struct tcp_conn *k);
 	/* Something is there, or it was closed. Packets handled; the
 	 * connection may be gone afterwards. */

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
+/*
+ * channel/bpf/recv.c over a seat that this test fills as the program would, with
+ * what it needs of tcp/ and the engine made up: in which order are the ring and the
+ * sockets read?
+ */
+/* sources: channel/bpf/recv.c */
+#include "unit.h"
+
+#include <stdlib.h>
+
+#include "bpf/chan.h"
+
+#define EVENTS 32
+
+static struct bpf_chan *chan;
+static struct bpf_seat *seat;
+static struct tcp_conn conns[2];
+static const struct tcp_intake intake;
+static u64 waiting[2]; /* bytes that recv() would give */
+static u64 bell[2];
+static char events[EVENTS + 1];
+static int nevents;
+
+static void happened(char what)
+{
+	if (nevents < EVENTS)
+		events[nevents++] = what;
+}
+
+/* --- what recv.c calls: capital letters are bytes of the ring --- */
+
+int tcp_feed(struct tcp_conn *k, const void *data, size_t n)
+{
+	if (n)
+		happened(*(const char *)data);
+	return n > 0;
+}
+
+int tcp_read(struct tcp_conn *k)
+{
+	u64 n = waiting[k - conns];
+
+	happened((char)('0' + (k - conns)));
+	waiting[k - conns] = 0;
+	bpf_conn_took(k, n);
+	return n > 0;
+}
+
+void tcp_conn_lost(struct tcp_conn *k, int err, const char *fmt, ...)
+{
+	happened('!');
+	chan->conns[bpf_index(k->intake_id)] = NULL;
+}
+
+int tcp_poll_hot(struct tcp_chan *c)
+{
+	return 0;
+}
+
+void tcp_flush(struct chan *c)
+{
+}
+
+bool tcp_arm(struct chan *c)
+{
+	return !o2g_list_empty(&tcp_chan_of(c)->more);
+}
+
+void tcp_disarm(struct chan *c)
+{
+}
+
+void tcp_conn_watch(struct tcp_conn *k)
+{
+}
+
+void tcp_conn_unwatch(struct tcp_conn *k)
+{
+}
+
+void bpf_conn_sync(int fd)
+{
+}
+
+void chan_timer_set(struct chan_ep *ep, struct chan_timer *t, u64 us)
+{
+}
+
+/* --- what the program does --- */
+
+static u32 reserve(u32 len)
+{
+	u32 number = (u32)(seat->tail >> 32);
+
+	seat->tail = (u64)(number + 1) << 32 |
+		     ((u32)seat->tail + (len + BPF_UNIT - 1) / BPF_UNIT);
+	return number;
+}
+
+static void commit(u32 number, u32 conn, u32 len, char byte)
+{
+	struct bpf_desc *d = &seat->descs[number % BPF_DESCS];
+
+	d->conn = conn;
+	d->len = len;
+	d->at = number * BPF_UNIT % BPF_RING;
+	seat->ring[d->at] = (u8)byte;
+	d->seq = number + 1;
+}
+
+static void place(u32 conn, char byte)
+{
+	commit(reserve(1), conn, 1, byte);
+}
+
+static void pass(u32 conn, u64 len)
+{
+	seat->conns[conn].passed += len;
+	waiting[conn] += len;
+	if (!seat->conns[conn].told)
+		commit(reserve(0), conn, 0, 0);
+	seat->conns[conn].told = 1;
+}
+
+/* --- tests --- */
+
+static int setup(void **state)
+{
+	chan = calloc(1, sizeof(*chan));
+	seat = calloc(1, sizeof(*seat));
+	chan->place.seat = seat;
+	chan->place.bell_taken = &bell[0];
+	chan->place.bell_given = &bell[1];
+	o2g_list_init(&chan->tcp.more);
+	o2g_list_init(&chan->tcp.dirty);
+	memset(conns, 0, sizeof(conns));
+	memset(waiting, 0, sizeof(waiting));
+	memset(events, 0, sizeof(events));
+	nevents = 0;
+	for (u32 i = 0; i < 2; i++) {
+		conns[i].chan = &chan->tcp;
+		conns[i].intake = &intake;
+		conns[i].intake_id = i;
+		conns[i].state = TCP_OPEN;
+		o2g_list_init(&conns[i].more);
+		chan->conns[i] = &conns[i];
+	}
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	free(chan);
+	free(seat);
+	return 0;
+}
+
+static void poll_all(void)
+{
+	for (int i = 0; i < 8; i++)
+		bpf_poll(&chan->tcp.chan);
+}
+
+static void poll__the_ring_comes_before_the_socket(void **state)
+{
+	place(0, 'A');
+	pass(0, 100);
+	poll_all();
+	assert_string_equal(events, "A0");
+	place(0, 'B');
+	poll_all();
+	assert_string_equal(events, "A0B");
+}
+
+/* On another processor the program is in the middle of its work. */
+static void poll__a_descriptor_being_written_hides_others(void **state)
+{
+	u32 slow = reserve(1);
+
+	place(0, 'A');
+	pass(0, 100);
+	bpf_conn_recv(&conns[0]); /* the socket, too, says that there is more */
+	poll_all();
+	assert_string_equal(events, "");
+	assert_true(bpf_arm(&chan->tcp.chan)); /* no time to sleep */
+	commit(slow, 1, 1, 'X');
+	poll_all();
+	assert_string_equal(events, "XA0");
+	assert_false(bpf_arm(&chan->tcp.chan));
+}
+
+/* The same at the end of a connection: its last bytes come before it. */
+static void poll__the_end_waits_for_the_ring(void **state)
+{
+	u32 slow = reserve(1);
+
+	place(0, 'A');
+	conns[0].hup = true;
+	bpf_conn_recv(&conns[0]);
+	poll_all();
+	assert_string_equal(events, "");
+	commit(slow, 1, 1, 'X');
+	poll_all();
+	assert_string_equal(events, "XA0");
+}
+
+static void poll__a_piece_that_does_not_fit_ends_it(void **state)
+{
+	place(0, 'A');
+	seat->conns[0].lost = 1;
+	pass(0, 0);
+	place(1, 'B');
+	poll_all();
+	assert_string_equal(events, "AB!");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(
+			poll__the_ring_comes_before_the_socket, setup,
+			teardown),
+		cmocka_unit_test_setup_teardown(
+			poll__a_descriptor_being_written_hides_others, setup,
+			teardown),
+		cmocka_unit_test_setup_teardown(
+			poll__the_end_waits_for_the_ring, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			poll__a_piece_that_does_not_fit_ends_it, setup,
+			teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
