@@ -23,6 +23,13 @@ static bool is_usable(const struct o2gk_ep *ep)
 	return is_ready(ep) && current->mm == ep->mm;
 }
 
+/* The eight calls, if it is set up for them. */
+static struct o2gk_paper *paper_of(const struct o2gk_ep *ep)
+{
+	/* If it is, what set-up has made can be seen, too. */
+	return smp_load_acquire(&ep->paper);
+}
+
 static int file_open(struct inode *inode, struct file *file)
 {
 	file->private_data = o2gk_ep_create();
@@ -38,7 +45,10 @@ static int file_release(struct inode *inode, struct file *file)
 static int file_mmap(struct file *file, struct vm_area_struct *vma)
 {
 	struct o2gk_ep *ep = file->private_data;
+	struct o2gk_paper *paper = paper_of(ep);
 
+	if (paper)
+		return o2gk_paper_mmap(paper, vma);
 	if (!is_usable(ep))
 		return -EBADFD;
 	if (vma->vm_pgoff || vma->vm_end - vma->vm_start != ep->area_size ||
@@ -79,6 +89,16 @@ static int do_setup(struct o2gk_ep *ep, void __user *arg)
 	if (err)
 		return err;
 	return copy_to_user(arg, &s, sizeof(s)) ? -EFAULT : 0;
+}
+
+static int do_paper_init(struct o2gk_ep *ep, void __user *arg)
+{
+	int err;
+
+	mutex_lock(&ep->mutex);
+	err = o2gk_paper_init(ep, arg);
+	mutex_unlock(&ep->mutex);
+	return err;
 }
 
 static int do_grow(struct o2gk_ep *ep, void __user *arg)
@@ -409,6 +429,7 @@ static long call(struct o2gk_ep *ep, unsigned int cmd, void __user *arg)
 static long file_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 {
 	struct o2gk_ep *ep = file->private_data;
+	struct o2gk_paper *paper = paper_of(ep);
 
 	switch (cmd) {
 	case O2GD_SETUP:
@@ -417,7 +438,11 @@ static long file_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 		return do_list((void __user *)arg);
 	case O2GD_QUEUES:
 		return do_queues((void __user *)arg);
+	case O2GD_PAPER_INIT:
+		return do_paper_init(ep, (void __user *)arg);
 	}
+	if (paper)
+		return o2gk_paper_call(paper, cmd, arg);
 	if (!is_usable(ep))
 		return -EBADFD;
 	return call(ep, cmd, (void __user *)arg);

@@ -45,7 +45,7 @@ DRIVER_TESTS := $(patsubst %.c,$(BUILD)/%, \
 test-build: $(DRIVER_TESTS)
 
 $(DRIVER_TESTS): $(BUILD)/%: %.c tests/driver/dev.c tests/driver/dev.h \
-                 include/uapi/o2g.h $(BUILD)/flags
+                 core/wire.c include/uapi/o2g.h $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(LDFLAGS) -Iinclude -Itests/driver -o $@ $< \
-	  tests/driver/dev.c
+	$(CC) $(CFLAGS) $(LDFLAGS) $(INC) -Itests/driver -o $@ $< \
+	  tests/driver/dev.c core/wire.c -pthread

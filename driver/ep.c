@@ -257,7 +257,7 @@ int o2gk_ep_setup(struct o2gk_ep *ep, struct o2gd_setup *s)
 
 	if (err)
 		return err;
-	if (ep->mm)
+	if (ep->mm || ep->paper)
 		return -EBUSY;
 	ep->mm = current->mm;
 	mmgrab(ep->mm);
@@ -393,5 +393,6 @@ void o2gk_ep_destroy(struct o2gk_ep *ep)
 		mmdrop(ep->mm);
 		put_net(ep->net);
 	}
+	o2gk_paper_destroy(ep->paper);
 	kfree(ep);
 }

@@ -32,6 +32,7 @@
 #define O2GK_UNPIN_BATCH 16
 
 struct o2gk_ep;
+struct o2gk_paper;
 struct o2gk_req;
 
 /* Pinned user pages; freed in process context only, because unpinning sleeps. */
@@ -147,6 +148,7 @@ struct o2gk_peer {
 };
 
 struct o2gk_ep {
+	struct o2gk_paper *paper; /* the eight calls: all else is not used */
 	spinlock_t lock; /* taken with softirqs off */
 	struct o2g_core core;
 	struct o2gk_peer **peers; /* by rank */
@@ -316,6 +318,13 @@ void o2gk_look_info(struct o2gk_ep *ep, struct o2gd_info *info);
 int o2gk_look_list(struct o2gd_list *l);
 int o2gk_look_queues(struct o2gd_queues *q);
 
+/* paper.c: the eight calls of 2004 */
+int o2gk_paper_init(struct o2gk_ep *ep, void __user *arg); /* ep->mutex */
+void o2gk_paper_destroy(struct o2gk_paper *paper);
+int o2gk_paper_mmap(struct o2gk_paper *paper, struct vm_area_struct *vma);
+long o2gk_paper_call(struct o2gk_paper *paper, unsigned int cmd,
+		     unsigned long arg);
+
 /* sock.c */
 int o2gk_sock_register(struct o2gk_ep *ep, u32 rank, int fd);
 /* Give all sockets back; afterwards nothing of the network calls us. */
@@ -326,6 +335,8 @@ void o2gk_sock_restore(struct o2gk_peer *p);
 /* rx.c; with the socket's lock */
 void o2gk_rx_run(struct o2gk_peer *p, enum o2gk_context context);
 void o2gk_rx_work(struct work_struct *work);
+/* How much softirq may copy for a connection; when it last did, and how much. */
+size_t o2gk_rx_softirq_budget(unsigned long *tick, u64 *copied);
 
 /* tx.c */
 int o2gk_tx_xmit(struct o2g_core *c, struct o2g_peer *peer,

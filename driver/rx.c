@@ -264,25 +264,26 @@ static void lose(struct o2gk_peer *p, enum o2gk_context context,
 }
 
 /* A softirq is one of many: it comes again for the next segment. */
-static size_t softirq_budget(struct o2gk_peer *p)
+size_t o2gk_rx_softirq_budget(unsigned long *tick, u64 *copied)
 {
 	u32 bound = READ_ONCE(rx_softirq);
 
 	if (!bound)
 		return SIZE_MAX;
-	if (p->rx_tick != jiffies)
-		p->rx_copied = 0;
-	p->rx_tick = jiffies;
-	return bound - min_t(u64, bound, p->rx_copied);
+	if (*tick != jiffies)
+		*copied = 0;
+	*tick = jiffies;
+	return bound - min_t(u64, bound, *copied);
 }
 
 void o2gk_rx_run(struct o2gk_peer *p, enum o2gk_context context)
 {
 	bool softirq = context == O2GK_SOFTIRQ;
 	struct turn t = { .p = p, .context = context,
-			  .budget = softirq ? softirq_budget(p) :
-					      O2GK_RX_WORKER };
+			  .budget = O2GK_RX_WORKER };
 
+	if (softirq)
+		t.budget = o2gk_rx_softirq_budget(&p->rx_tick, &p->rx_copied);
 	p->rx_more = false;
 	if (p->lost || !p->taken_over)
 		return;

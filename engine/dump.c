@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 #include "dump.h"
 
+#include "uapi/o2g.h"
+
 #define ALIGN 16
-#define DUMP_MAGIC 0x6f32675f64756d70ull
+#define DUMP_MAGIC O2GD_PAPER_MAGIC
 
 struct block {
 	u64 size; /* all of it, a multiple of ALIGN */
@@ -13,6 +15,7 @@ struct block {
 _Static_assert(sizeof(struct block) % ALIGN == 0, "blocks stay aligned");
 
 struct eng_dump {
+	/* as in the driver's dump areas: struct o2gd_paper_dump */
 	u64 magic;
 	struct queue_entry *first; /* read by the program, without a lock */
 	struct eng_dump_msg *last;
@@ -40,17 +43,21 @@ static u64 block_size(u64 len)
 	return (n + ALIGN - 1) & ~(u64)(ALIGN - 1);
 }
 
+static void *align(void *p, uintptr_t to)
+{
+	return (void *)(((uintptr_t)p + to - 1) & ~(to - 1));
+}
+
 static struct eng_dump *dump_at(void *area)
 {
-	return (struct eng_dump *)(((uintptr_t)area + ALIGN - 1) &
-				   ~(uintptr_t)(ALIGN - 1));
+	return align(area, O2GD_PAPER_ALIGN);
 }
 
 int eng_dump_init(void *area, size_t size, struct eng_dump **dump)
 {
 	struct eng_dump *d = dump_at(area);
 	size_t head = (char *)(d + 1) - (char *)area + ALIGN;
-	struct block *b = (struct block *)dump_at(d + 1);
+	struct block *b = align(d + 1, ALIGN);
 	u64 left;
 
 	if (size < head + block_size(0))

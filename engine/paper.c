@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/* The eight calls in user space. */
 #include "paper.h"
 
 #include <poll.h>
-#include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <unistd.h>
-
-#include "choose.h"
-#include "log.h"
-#include "settings.h"
 
 #define FIRST_BINS 256
 
@@ -22,17 +17,6 @@ struct paper paper = { .lock = PTHREAD_MUTEX_INITIALIZER,
 		       .epoll = -1, .wake = -1 };
 
 /* --- o2g_init --- */
-
-static int check_engine(void)
-{
-	const char *name;
-	char why[256];
-	int rc = o2g_choose_engine(&name, why, sizeof(why));
-
-	if (rc)
-		o2g_error("%s", why);
-	return -rc;
-}
 
 static u32 power_of_two(u32 n)
 {
@@ -69,8 +53,6 @@ static int init_locked(int n_socks)
 {
 	int rc;
 
-	if (paper.ready)
-		return EBUSY;
 	paper.epoll = epoll_create1(EPOLL_CLOEXEC);
 	paper.wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	rc = paper.epoll < 0 || paper.wake < 0 ? errno : init_tables(n_socks);
@@ -79,24 +61,16 @@ static int init_locked(int n_socks)
 		close(paper.wake);
 		return rc;
 	}
-	paper.ready = true;
 	return 0;
 }
 
-int o2g_init(int n_socks)
+static int init(int n_socks)
 {
 	int rc;
 
-	if (n_socks < 1 || n_socks > 1 << 20)
-		return EINVAL;
-	rc = check_engine();
-	if (rc)
-		return rc;
 	pthread_mutex_lock(&paper.lock);
 	rc = init_locked(n_socks);
 	pthread_mutex_unlock(&paper.lock);
-	if (!rc && o2g_settings()->progress_thread)
-		rc = o2g_start_dumper_thread(1);
 	return rc;
 }
 
@@ -117,8 +91,6 @@ static int add_socket(int fd, u32 rank)
 	struct epoll_event ev = { .events = EPOLLIN | EPOLLONESHOT };
 	struct paper_sock *s, **slot;
 
-	if (!paper.ready)
-		return ENXIO;
 	slot = slot_of(rank);
 	if (*slot)
 		return EEXIST;
@@ -143,17 +115,10 @@ static int add_socket(int fd, u32 rank)
 	return 0;
 }
 
-int o2g_register_socket(int sock, int rank)
+static int register_socket(int sock, int rank)
 {
-	int type, rc;
-	socklen_t len = sizeof(type);
+	int rc;
 
-	if (rank < 0)
-		return EINVAL;
-	if (getsockopt(sock, SOL_SOCKET, SO_TYPE, &type, &len))
-		return errno;
-	if (type != SOCK_STREAM)
-		return EPROTOTYPE;
 	pthread_mutex_lock(&paper.lock);
 	rc = add_socket(sock, rank);
 	pthread_mutex_unlock(&paper.lock);
@@ -162,18 +127,14 @@ int o2g_register_socket(int sock, int rank)
 
 /* --- the dump area --- */
 
-int o2g_set_dump_area(void *area, size_t size)
+static int set_dump_area(void *area, size_t size)
 {
 	struct o2g_list runnable;
 	int rc;
 
-	if (!area)
-		return EINVAL;
 	o2g_list_init(&runnable);
 	pthread_mutex_lock(&paper.lock);
-	if (!paper.ready)
-		rc = ENXIO;
-	else if (paper.dump)
+	if (paper.dump)
 		rc = EBUSY;
 	else
 		rc = -eng_dump_init(area, size, &paper.dump);
@@ -200,13 +161,11 @@ static int free_locked(struct queue_entry *e)
 	return 0;
 }
 
-int o2g_free_entry(struct queue_entry *e)
+static int free_entry(struct queue_entry *e)
 {
 	struct o2g_list runnable;
 	int rc;
 
-	if (!e)
-		return EINVAL;
 	o2g_list_init(&runnable);
 	pthread_mutex_lock(&paper.lock);
 	rc = free_locked(e);
@@ -244,8 +203,6 @@ static bool can_arrive(int rank)
 static int post(struct queue_entry *e, struct paper_recv *r)
 {
 	e->reserved = NULL; /* until it is posted, there is nothing to cancel */
-	if (!paper.ready)
-		return ENXIO;
 	r->match.src = e->rank == O2G_ANY_SOURCE ? O2G_MATCH_ANY :
 						   (u32)e->rank;
 	r->match.tag = (u64)e->context << 32;
@@ -268,16 +225,12 @@ static int post(struct queue_entry *e, struct paper_recv *r)
 	return 0;
 }
 
-int o2g_put_entry(struct queue_entry *e)
+static int put_entry(struct queue_entry *e)
 {
-	struct paper_recv *r;
+	struct paper_recv *r = calloc(1, sizeof(*r));
 	struct o2g_list runnable;
 	int rc;
 
-	if (!e || e->rank < O2G_ANY_SOURCE || e->tag < -1 ||
-	    (e->size && !e->buf))
-		return EINVAL;
-	r = calloc(1, sizeof(*r));
 	if (!r)
 		return ENOMEM;
 	r->entry = e;
@@ -294,12 +247,10 @@ int o2g_put_entry(struct queue_entry *e)
 	return rc;
 }
 
-int o2g_cancel_entry(struct queue_entry *e)
+static int cancel_entry(struct queue_entry *e)
 {
 	struct paper_recv *r;
 
-	if (!e)
-		return EINVAL;
 	pthread_mutex_lock(&paper.lock);
 	r = e->reserved;
 	if (r) {
@@ -349,72 +300,40 @@ static int wait_for_news(void)
 	return 0;
 }
 
-int o2g_poll(void)
+static int poll_news(void)
 {
 	int rc = 0;
 
 	pthread_mutex_lock(&paper.lock);
-	if (!paper.ready)
-		rc = ENXIO;
-	else if (paper.news == paper.seen)
+	if (paper.news == paper.seen)
 		rc = wait_for_news();
 	paper.seen = paper.news;
 	pthread_mutex_unlock(&paper.lock);
 	return rc;
 }
 
-static void *dumper(void *arg)
+static void dump(void)
 {
-	for (;;)
-		paper_receive(-1);
-	return NULL;
+	paper_receive(-1);
 }
 
-static int start_one(const pthread_attr_t *attr)
+static void dumper_started(void)
 {
-	sigset_t all, old;
-	pthread_t thread;
-	int rc;
-
-	/* Signals are for the program's threads. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	rc = pthread_create(&thread, attr, dumper, NULL);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	return rc;
-}
-
-int o2g_start_dumper_thread(int n_thrds)
-{
-	pthread_attr_t attr;
-	int rc = 0;
-
-	if (n_thrds < 1 || n_thrds > 1024)
-		return EINVAL;
-	pthread_attr_init(&attr);
-	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
 	pthread_mutex_lock(&paper.lock);
-	if (!paper.ready)
-		rc = ENXIO;
-	for (int i = 0; !rc && i < n_thrds; i++) {
-		rc = start_one(&attr);
-		paper.nthreads += !rc;
-	}
+	paper.nthreads++;
 	if (paper.driving)
 		eventfd_write(paper.wake, 1);
 	pthread_mutex_unlock(&paper.lock);
-	pthread_attr_destroy(&attr);
-	return rc;
 }
 
-/* --- sending --- */
-
-void o2g_message_header(void *header48, int from, int to, uint32_t context,
-			int tag, size_t len)
-{
-	struct o2g_hdr h = { .type = O2G_PKT_EAGER, .src = from, .dst = to,
-			     .tag = (u64)context << 32 | (u32)tag,
-			     .length = len };
-
-	o2g_wire_encode(&h, header48);
-}
+const struct paper_form paper_user = {
+	.init = init,
+	.register_socket = register_socket,
+	.set_dump_area = set_dump_area,
+	.dump = dump,
+	.dumper_started = dumper_started,
+	.put_entry = put_entry,
+	.cancel_entry = cancel_entry,
+	.free_entry = free_entry,
+	.poll = poll_news,
+};

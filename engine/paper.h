@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * The eight calls of the 2004 driver: what paper.c (the calls) and paper_rx.c
- * (the sockets) share.
+ * The eight calls of the 2004 driver. eight.c has the calls; there are two forms
+ * of what is behind them. paper_kernel.c leaves it to today's driver. paper.c
+ * (the calls) and paper_rx.c (the sockets) do it in user space:
  *
- * The driver received in the kernel's protocol handler. Here threads stand in
+ * The driver receives in the kernel's protocol handler. Here threads stand in
  * for it: they sleep in one epoll, and the one that is told about a socket owns
  * it (EPOLLONESHOT) until it has emptied it. Parsing and copying need no lock
  * therefore, and several threads copy from several sockets at a time; only
@@ -22,6 +23,21 @@
 #include "stream.h"
 
 #define PAPER_READ_AHEAD 16384
+
+/* What is behind the calls, when o2g_init was called and arguments make sense.
+ * 0 or a positive errno. */
+struct paper_form {
+	int (*init)(int n_socks);
+	int (*register_socket)(int sock, int rank);
+	int (*set_dump_area)(void *area, size_t size);
+	void (*dump)(void);	      /* a dumper thread repeats it for ever */
+	void (*dumper_started)(void); /* there is one more; may be NULL */
+	int (*put_entry)(struct queue_entry *e);
+	int (*cancel_entry)(struct queue_entry *e);
+	int (*free_entry)(struct queue_entry *e);
+	int (*poll)(void);
+};
+extern const struct paper_form paper_user, paper_kernel;
 
 /* A posted receive. */
 struct paper_recv {
@@ -49,7 +65,6 @@ struct paper_sock {
 struct paper {
 	pthread_mutex_t lock;
 	pthread_cond_t changed; /* news has grown, or nobody drives */
-	bool ready;		/* o2g_init was called */
 	struct o2g_match match;
 	struct eng_dump *dump;
 	struct o2g_list held;

@@ -172,6 +172,8 @@ static void lose(struct paper_sock *s, int err)
 	o2g_match_each_posted(&paper.match, fail_recv, &l);
 	paper_news();
 	pthread_mutex_unlock(&paper.lock);
+	if (err == EBADMSG) /* who sends that is told so */
+		shutdown(s->fd, SHUT_RDWR);
 }
 
 /* --- bytes; owner only, no lock --- */

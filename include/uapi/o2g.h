@@ -222,6 +222,77 @@ struct o2gd_queues {
 
 #define O2GD_MAX_LOOK 65536
 
+/*
+ * The eight calls of 2004. O2GD_PAPER_INIT instead of O2GD_SETUP makes an open
+ * file that kind of endpoint; it then knows the calls below and no others.
+ *
+ * What is mapped at offset 0, to be read only, is
+ *
+ *	struct o2gd_paper_shared	a page
+ *	struct o2gd_paper_sock[]	one for each socket, in order of registration
+ *
+ * Entries, buffers and the dump area are the program's own memory. The driver
+ * has it pinned and writes there itself, also in softirq. Where pinning is
+ * refused, threads in O2GD_PAPER_DUMP do the writing, or one in O2GD_PAPER_WAIT
+ * when there is none. An entry is struct queue_entry of o2g.h as 64-bit programs
+ * have it; others are refused.
+ */
+struct o2gd_paper_entry {
+	__s32 rank; /* -1: any */
+	__u32 context;
+	__s32 tag; /* -1: any */
+	__u32 pad;
+	__u64 buf, size;
+	__u64 received;
+	__s32 error;
+	__s32 done; /* written last */
+	__u64 next;
+	__u64 reserved; /* a posted receive's number */
+};
+
+/* At the begin of the dump area; messages follow. */
+struct o2gd_paper_dump {
+	__u64 magic; /* O2GD_PAPER_MAGIC */
+	__u64 first; /* struct o2gd_paper_entry *: the oldest message, or 0 */
+};
+
+#define O2GD_PAPER_MAGIC 0x6f32675f64756d70ull
+#define O2GD_PAPER_ALIGN 64 /* of the dump area's use */
+
+struct o2gd_paper_init {
+	__u32 version; /* O2GD_VERSION */
+	__u32 nsocks;
+	__u64 map_size; /* out */
+};
+
+struct o2gd_paper_shared {
+	__u32 news; /* grows with each message begun or ended, each loss */
+	__u32 open; /* connections that are not lost */
+	__u32 events; /* grows when an o2gd_paper_sock has something to tell */
+	__u32 nsocks;
+};
+
+enum o2gd_paper_state {
+	O2GD_PAPER_NONE,
+	O2GD_PAPER_OPEN,
+	O2GD_PAPER_TOO_LONG, /* held; length: more than the dump area takes */
+	O2GD_PAPER_LOST,     /* why, detail */
+};
+
+struct o2gd_paper_sock {
+	__u32 rank, state;
+	__u32 why; /* enum o2gd_lost; _PACKET: detail is the packet's type */
+	__u32 inside; /* it was lost inside a message */
+	__u64 detail, length;
+	__u64 messages, bytes;
+	__u64 unexpected; /* of the messages: nobody had asked for */
+	__u64 held; /* waited in the socket: no room */
+};
+
+struct o2gd_paper_area {
+	__u64 addr, len;
+};
+
 #define O2GD_IOC 0xF2
 /* Returns 0, or a negative errno as errno. */
 #define O2GD_SETUP	_IOWR(O2GD_IOC, 1, struct o2gd_setup)
@@ -248,5 +319,20 @@ struct o2gd_queues {
 #define O2GD_LIST	_IOWR(O2GD_IOC, 17, struct o2gd_list)
 /* ESRCH: there is no such endpoint, or it is not the caller's to see. */
 #define O2GD_QUEUES	_IOWR(O2GD_IOC, 18, struct o2gd_queues)
+
+/* The eight calls; O2GD_PAPER_PUT leaves a number in the entry, by which
+ * O2GD_PAPER_CANCEL finds the receive.
+ */
+#define O2GD_PAPER_INIT	  _IOWR(O2GD_IOC, 32, struct o2gd_paper_init)
+#define O2GD_PAPER_SOCKET _IOW(O2GD_IOC, 33, struct o2gd_socket)
+#define O2GD_PAPER_AREA	  _IOW(O2GD_IOC, 34, struct o2gd_paper_area)
+/* A dumper thread: returns with EINTR, or when it should not come again. */
+#define O2GD_PAPER_DUMP	  _IO(O2GD_IOC, 35)
+/* The argument of these is the entry. */
+#define O2GD_PAPER_PUT	  _IOWR(O2GD_IOC, 36, struct o2gd_paper_entry)
+#define O2GD_PAPER_CANCEL _IOWR(O2GD_IOC, 37, struct o2gd_paper_entry)
+#define O2GD_PAPER_FREE	  _IOWR(O2GD_IOC, 38, struct o2gd_paper_entry)
+/* Until news is not this number. ENOTCONN: and will not change. */
+#define O2GD_PAPER_WAIT	  _IOW(O2GD_IOC, 39, __u32)
 
 #endif

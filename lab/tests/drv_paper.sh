@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
+# timeout: 300
+# The eight calls of 2004 on the driver: its calls by hand, then the example and
+# the tests of the library, which do not know what is behind them; the same as a
+# user whose memory may not be pinned, so that dumper threads copy.
+. lab/tests/guest.inc
+need_driver
+
+"$BUILD/tests/driver/paper" || fail "not all cases passed"
+as() { "$@"; }
+nobody() { (ulimit -l 8; setpriv --reuid 65534 --regid 65534 --clear-groups "$@"); }
+for how in as nobody; do
+	$how "$BUILD/examples/paper_ring" >/tmp/out 2>&1 ||
+		{ cat /tmp/out; fail "$how: the example"; }
+	grep -q 'all four ranks are content' /tmp/out || fail "$how: the example"
+	$how timeout 120 "$BUILD/tests/unit/test_paper" >/tmp/out 2>&1 ||
+		{ cat /tmp/out; fail "$how: test_paper"; }
+	grep -q 'going on without' /tmp/out && fail "$how: not on the driver"
+	echo "$how: the example and test_paper are fine"
+done
