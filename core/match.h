@@ -50,6 +50,9 @@ struct o2g_match {
 	u32 nbins;  /* power of two */
 	u32 shift;  /* 64 - log2(nbins): the hash's top bits are the index */
 	u64 key[2]; /* hash multipliers, from the seed */
+	struct o2g_match_bin *hot; /* the bin of the key used last: */
+	u64 hot_tag;
+	u32 hot_src;
 	u64 next_seq;
 	u64 nposted, nunexp;
 	u32 nkeys; /* distinct keys chained, both sides */

@@ -3,7 +3,7 @@
  * The protocols' front: set-up, the packet dispatcher, cancelling and the death
  * of a peer. The stories are in send.c, recv.c, rma.c and credit.c.
  */
-#include "proto_impl.h"
+#include "whole.h"
 
 static const char *const reason_names[O2G_PROTO_REASONS] = {
 	[O2G_PROTO_OK] = "ok",
@@ -133,23 +133,7 @@ enum o2g_proto_reason o2g_proto_rx_whole(struct o2g_core *c,
 					 struct o2g_peer *p, u64 tag,
 					 u32 credit, const void *body, u64 len)
 {
-	enum o2g_proto_reason r = O2G_PROTO_AFTER_BYE;
-
-	if (unlikely(p->said_bye))
-		goto bad;
-	if (unlikely(credit)) {
-		struct o2g_hdr h = { .type = O2G_PKT_EAGER, .credit = credit };
-
-		r = o2g_credit_rx(c, p, &h);
-		if (r)
-			goto bad;
-	}
-	r = o2g_recv_rx_whole(c, p, tag, body, len);
-	if (likely(r == O2G_PROTO_OK))
-		return r;
-bad:
-	c->stats.bad_packets++;
-	return r;
+	return whole_rx(c, p, tag, credit, body, len);
 }
 
 enum o2g_proto_reason o2g_proto_rx_end(struct o2g_core *c, struct o2g_peer *p,

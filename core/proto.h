@@ -65,7 +65,8 @@ struct o2g_tx {
 	u8 hdr[O2G_HDR_SIZE];
 };
 
-/* The core's part of a request; engines embed it first in theirs. */
+/* The core's part of a request; engines embed it in theirs. What a small
+ * message does not need comes last. */
 struct o2g_req {
 	void *owner; /* the engine's, for its own use */
 	struct o2g_match_entry match; /* recv: source, tag, ignore as asked */
@@ -77,13 +78,13 @@ struct o2g_req {
 	u64 len;	   /* send: bytes. recv: capacity. */
 	u64 msg_len;	   /* recv: length of the matched message */
 	u64 got;	   /* recv, get: bytes that have arrived */
-	u64 remote;	   /* cookie at the other end */
-	u64 key, offset;   /* put, get: remote memory */
-	struct o2g_list link; /* in one of the peer's lists */
-	struct o2g_tx tx;  /* for the one packet in flight with a body */
 	const struct o2g_seg *segs;
 	u32 nsegs;
 	struct o2g_seg seg0; /* segs points here for a single segment */
+	struct o2g_list link; /* in one of the peer's lists */
+	u64 remote;	   /* cookie at the other end */
+	u64 key, offset;   /* put, get: remote memory */
+	struct o2g_tx tx;  /* for the one packet in flight with a body */
 };
 
 /* A message nobody asked for yet; the engine allocates it with room for body. */

@@ -3,6 +3,7 @@
 #ifndef O2G_PROTO_IMPL_H
 #define O2G_PROTO_IMPL_H
 
+#include "match_impl.h"
 #include "proto.h"
 
 static inline struct o2g_req *req_of(struct o2g_match_entry *e)
@@ -115,11 +116,61 @@ enum o2g_proto_reason o2g_send_rx_cancel_ack(struct o2g_core *c,
 					     struct o2g_peer *p,
 					     const struct o2g_hdr *h);
 
-/* recv.c */
+/* recv.c: what both sides of whole.h need, then its calls */
+static inline void sink_to_req(struct o2g_sink *s, const struct o2g_req *req,
+			       u64 off, u64 room)
+{
+	s->segs = req->segs;
+	s->nsegs = req->nsegs;
+	s->off = off;
+	s->room = room;
+}
+
+static inline void matched(struct o2g_req *req, struct o2g_peer *p, u64 tag,
+			   u64 msg_len)
+{
+	req->peer = p;
+	req->tag = tag;
+	req->msg_len = msg_len;
+	req->got = 0;
+}
+
+static inline void count_posted(struct o2g_core *c, struct o2g_req *req, int n)
+{
+	if (req->match.src == O2G_MATCH_ANY)
+		c->posted_any += n;
+	else if (req->peer)
+		req->peer->posted += n;
+}
+
+/*
+ * The receive a message belongs to, taken off the queue, or NULL. One that is
+ * posted elsewhere too and went there is over here.
+ */
+static inline struct o2g_req *arrive(struct o2g_core *c, struct o2g_peer *p,
+				     u64 tag)
+{
+	struct o2g_match_entry *e;
+
+	while ((e = match_arrive(&c->match, p->rank, tag))) {
+		struct o2g_req *req = req_of(e);
+
+		count_posted(c, req, -1);
+		if (likely(!(req->flags & O2G_REQF_SHARED)) ||
+		    c->ops->claim(c, req))
+			return req;
+	}
+	return NULL;
+}
+
 enum o2g_proto_reason o2g_recv_rx_eager(struct o2g_core *c, struct o2g_peer *p,
 					struct o2g_rx *rx);
-enum o2g_proto_reason o2g_recv_rx_whole(struct o2g_core *c, struct o2g_peer *p,
-					u64 tag, const void *body, u64 len);
+/* Of a whole message: nobody waits for it; its receive has several segments. */
+enum o2g_proto_reason o2g_recv_whole_unexpected(struct o2g_core *c,
+						struct o2g_peer *p, u64 tag,
+						const void *body, u64 len);
+void o2g_recv_whole_segs(struct o2g_core *c, struct o2g_req *req,
+			 const void *body, u64 len);
 void o2g_recv_rx_eager_end(struct o2g_core *c, struct o2g_peer *p,
 			   struct o2g_rx *rx);
 enum o2g_proto_reason o2g_recv_rx_rts(struct o2g_core *c, struct o2g_peer *p,

@@ -10,52 +10,6 @@
  */
 #include "proto_impl.h"
 
-static inline void sink_to_req(struct o2g_sink *s, const struct o2g_req *req,
-			       u64 off, u64 room)
-{
-	s->segs = req->segs;
-	s->nsegs = req->nsegs;
-	s->off = off;
-	s->room = room;
-}
-
-static inline void matched(struct o2g_req *req, struct o2g_peer *p, u64 tag,
-			   u64 msg_len)
-{
-	req->peer = p;
-	req->tag = tag;
-	req->msg_len = msg_len;
-	req->got = 0;
-}
-
-static inline void count_posted(struct o2g_core *c, struct o2g_req *req, int n)
-{
-	if (req->match.src == O2G_MATCH_ANY)
-		c->posted_any += n;
-	else if (req->peer)
-		req->peer->posted += n;
-}
-
-/*
- * The receive a message belongs to, taken off the queue, or NULL. One that is
- * posted elsewhere too and went there is over here.
- */
-static inline struct o2g_req *arrive(struct o2g_core *c, struct o2g_peer *p,
-				     u64 tag)
-{
-	struct o2g_match_entry *e;
-
-	while ((e = o2g_match_arrive(&c->match, p->rank, tag))) {
-		struct o2g_req *req = req_of(e);
-
-		count_posted(c, req, -1);
-		if (likely(!(req->flags & O2G_REQF_SHARED)) ||
-		    c->ops->claim(c, req))
-			return req;
-	}
-	return NULL;
-}
-
 /* --- rendezvous --- */
 
 /* Read it out of the sender's memory; false when that is not possible. */
@@ -151,24 +105,39 @@ void o2g_recv_drop_unexpected(struct o2g_core *c, struct o2g_unexp *u)
 	o2g_credit_return(c, p, charge, extra);
 }
 
-void o2g_proto_recv(struct o2g_core *c, struct o2g_req *req)
+/* A message that it takes may be here already. False: it is queued. */
+static noinline bool takes_unexpected(struct o2g_core *c, struct o2g_req *req)
 {
-	struct o2g_match_entry *e;
+	struct o2g_match_entry *e = o2g_match_post(&c->match, &req->match);
 
-	o2g_list_init(&req->link);
-	e = o2g_match_post(&c->match, &req->match);
-	if (e) {
+	if (e)
 		claim(c, req, unexp_of(e));
-		return;
-	}
-	req->state = O2G_ST_POSTED;
-	count_posted(c, req, 1);
-	if (unlikely(req->peer && req->peer->down)) {
+	return e;
+}
+
+/* Posted, but something is wrong with whom it waits for. */
+static noinline void may_wait_in_vain(struct o2g_core *c, struct o2g_req *req)
+{
+	if (req->peer && req->peer->down) {
 		o2g_recv_unpost(c, req);
 		finish(c, req, -O2G_ERR_PEER);
-	} else if (unlikely(!o2g_list_empty(&c->stalled_peers))) {
+	} else {
 		o2g_credit_wanted(c, req->peer);
 	}
+}
+
+void o2g_proto_recv(struct o2g_core *c, struct o2g_req *req)
+{
+	o2g_list_init(&req->link);
+	if (likely(!c->match.nunexp && !match_is_wild(&req->match)))
+		match_post_exact(&c->match, &req->match);
+	else if (takes_unexpected(c, req))
+		return;
+	req->state = O2G_ST_POSTED;
+	count_posted(c, req, 1);
+	if (unlikely((req->peer && req->peer->down) ||
+		     !o2g_list_empty(&c->stalled_peers)))
+		may_wait_in_vain(c, req);
 }
 
 bool o2g_proto_withdraw(struct o2g_core *c, struct o2g_req *req)
@@ -284,10 +253,9 @@ enum o2g_proto_reason o2g_recv_rx_eager(struct o2g_core *c, struct o2g_peer *p,
 	return O2G_PROTO_OK;
 }
 
-/* Nobody waits for it: as if its body had arrived after its header. */
-static enum o2g_proto_reason whole_unexpected(struct o2g_core *c,
-					      struct o2g_peer *p, u64 tag,
-					      const void *body, u64 len)
+enum o2g_proto_reason o2g_recv_whole_unexpected(struct o2g_core *c,
+						struct o2g_peer *p, u64 tag,
+						const void *body, u64 len)
 {
 	struct o2g_hdr h = { .type = O2G_PKT_EAGER, .tag = tag, .length = len };
 	struct o2g_unexp *u;
@@ -304,34 +272,17 @@ static enum o2g_proto_reason whole_unexpected(struct o2g_core *c,
 	return O2G_PROTO_OK;
 }
 
-enum o2g_proto_reason o2g_recv_rx_whole(struct o2g_core *c, struct o2g_peer *p,
-					u64 tag, const void *body, u64 len)
+void o2g_recv_whole_segs(struct o2g_core *c, struct o2g_req *req,
+			 const void *body, u64 len)
 {
-	struct o2g_req *req;
+	struct o2g_seg from = { .len = len };
+	struct o2g_sink to;
 
-	if (unlikely(len + O2G_COST > p->granted - p->used && !p->raw))
-		return O2G_PROTO_TOO_LONG;
-	count_recv(p, len);
-	req = arrive(c, p, tag);
-	if (unlikely(!req))
-		return whole_unexpected(c, p, tag, body, len);
-	matched(req, p, tag, len);
-	req->got = min_u64(len, req->len);
-	if (likely(req->nsegs == 1)) {
-		env_seg_write(req->segs, body, req->got);
-	} else if (req->got) {
-		struct o2g_seg from = { .len = len };
-		struct o2g_sink to;
-
-		env_seg_set(&from, body);
-		sink_to_req(&to, req, 0, req->got);
-		c->ops->copy(c, &to, &from, req->got);
-	}
-	o2g_credit_passed(c, p, len + O2G_COST);
-	req->state = O2G_ST_DONE;
-	req->status = recv_status(req);
-	c->ops->complete(c, req);
-	return O2G_PROTO_OK;
+	if (!req->got)
+		return;
+	env_seg_set(&from, body);
+	sink_to_req(&to, req, 0, req->got);
+	c->ops->copy(c, &to, &from, req->got);
 }
 
 void o2g_recv_rx_eager_end(struct o2g_core *c, struct o2g_peer *p,

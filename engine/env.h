@@ -32,6 +32,7 @@ typedef uint64_t u64;
 #ifndef likely
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
+#define noinline __attribute__((__noinline__))
 #endif
 
 #ifndef container_of

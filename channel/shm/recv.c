@@ -5,6 +5,7 @@
  * wild can lose its connection and nothing else.
  */
 #include "shm.h"
+#include "whole.h"
 
 #include <stdlib.h>
 
@@ -58,14 +59,22 @@ static void publish_head(struct shm_link *l)
 		shm_wake(l->shm, l->theirs);
 }
 
-static inline void advance(struct shm_link *l, u32 halves, u32 data)
+static inline void advance_cells(struct shm_link *l, u32 halves)
 {
 	struct shm_end *e = &l->rx;
 
 	e->cell += halves;
+	if (unlikely(e->cell - e->head_cell > e->cell_mask / 4))
+		publish_head(l);
+}
+
+static inline void advance(struct shm_link *l, u32 halves, u32 data)
+{
+	struct shm_end *e = &l->rx;
+
 	e->at += data;
-	if (unlikely(e->cell - e->head_cell > e->cell_mask / 4 ||
-		     e->at - e->head_data > e->data_mask / 4))
+	advance_cells(l, halves);
+	if (unlikely(e->at - e->head_data > e->data_mask / 4))
 		publish_head(l);
 }
 
@@ -113,7 +122,7 @@ static inline int take_body(struct shm_link *l, const u8 *in_cell, u32 max,
 		} else {
 			chan_sink_write(s, in_cell, n);
 		}
-		advance(l, 2, 0);
+		advance_cells(l, 2);
 	}
 	l->body_left -= n;
 	l->in_body = l->body_left;
@@ -154,25 +163,25 @@ static inline bool read_header(struct o2g_hdr *h, const struct shm_cell *cell,
 }
 
 /* The usual case: a plain message that lies in its cell. */
-static inline int take_brief(struct shm_link *l, const struct shm_cell *cell,
-			     u32 halves, u32 n)
+static inline __attribute__((always_inline)) int
+take_brief(struct shm_link *l, const struct shm_cell *cell, u32 halves, u32 n)
 {
 	enum o2g_proto_reason r;
 
 	if (unlikely(l->in_body))
 		return lose(l, "header inside a body");
-	r = o2g_proto_rx_whole(l->shm->core, &l->p->core, cell->brief.tag,
-			       cell->credit, cell->brief.body, n);
+	r = whole_rx(l->shm->core, &l->p->core, cell->brief.tag, cell->credit,
+		     cell->brief.body, n);
 	if (unlikely(l->dead))
 		return -O2G_ERR_PEER;
 	if (unlikely(r != O2G_PROTO_OK))
 		return lose(l, o2g_proto_reason_name(r));
-	advance(l, halves, 0);
+	advance_cells(l, halves);
 	return 0;
 }
 
-static inline int take_packet(struct shm_link *l, const struct shm_cell *cell,
-			      u64 ctl)
+static noinline int take_packet(struct shm_link *l, const struct shm_cell *cell,
+				u64 ctl)
 {
 	u32 n = __atomic_load_n(&cell->bytes, __ATOMIC_RELAXED);
 	bool brief = (u8)(ctl >> 48) == SHM_BRIEF;
@@ -215,7 +224,7 @@ static inline int take_half(struct shm_link *l, const struct shm_cell *cell,
 		return take_brief(l, cell, 1, n);
 	if (type != SHM_PAD || !(l->rx.cell & 1))
 		return lose(l, "bad header");
-	advance(l, 1, 0);
+	advance_cells(l, 1);
 	return 0;
 }
 

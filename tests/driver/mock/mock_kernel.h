@@ -41,6 +41,7 @@ typedef unsigned int gfp_t;
 #define __must_hold(x)
 #define likely(x) (x)
 #define unlikely(x) (x)
+#define noinline __attribute__((__noinline__))
 #undef static_assert
 #define static_assert(cond, ...) _Static_assert(cond, #cond)
 #define container_of(ptr, type, member) \

@@ -30,6 +30,7 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "little-endian");
 
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
+#define noinline __attribute__((__noinline__))
 #define env_assert(cond) ((void)sizeof(cond))
 
 void *memcpy(void *to, const void *from, size_t n);

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/*
+ * A small message that is all here: from the channel to the buffer of its
+ * receive in one piece of code. o2g_proto_rx_whole() is this; a channel that
+ * lives by such messages inlines it.
+ */
+#ifndef O2G_WHOLE_H
+#define O2G_WHOLE_H
+
+#include "proto_impl.h"
+
+static inline enum o2g_proto_reason
+whole_recv(struct o2g_core *c, struct o2g_peer *p, u64 tag, const void *body,
+	   u64 len)
+{
+	struct o2g_req *req;
+
+	if (unlikely(len + O2G_COST > p->granted - p->used && !p->raw))
+		return O2G_PROTO_TOO_LONG;
+	count_recv(p, len);
+	req = arrive(c, p, tag);
+	if (unlikely(!req))
+		return o2g_recv_whole_unexpected(c, p, tag, body, len);
+	matched(req, p, tag, len);
+	req->got = min_u64(len, req->len);
+	if (likely(req->nsegs == 1))
+		env_seg_write(req->segs, body, req->got);
+	else
+		o2g_recv_whole_segs(c, req, body, len);
+	o2g_credit_passed(c, p, len + O2G_COST);
+	req->state = O2G_ST_DONE;
+	req->status = len > req->len ? -O2G_ERR_TRUNCATED : 0;
+	c->ops->complete(c, req);
+	return O2G_PROTO_OK;
+}
+
+static inline enum o2g_proto_reason
+whole_rx(struct o2g_core *c, struct o2g_peer *p, u64 tag, u32 credit,
+	 const void *body, u64 len)
+{
+	enum o2g_proto_reason r = O2G_PROTO_AFTER_BYE;
+
+	if (unlikely(p->said_bye))
+		goto bad;
+	if (unlikely(credit)) {
+		struct o2g_hdr h = { .type = O2G_PKT_EAGER, .credit = credit };
+
+		r = o2g_credit_rx(c, p, &h);
+		if (r)
+			goto bad;
+	}
+	r = whole_recv(c, p, tag, body, len);
+	if (likely(r == O2G_PROTO_OK))
+		return r;
+bad:
+	c->stats.bad_packets++;
+	return r;
+}
+
+#endif
