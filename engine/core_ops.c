@@ -6,23 +6,39 @@
 #include "kernel.h"
 #include "user.h"
 
-/* Something completed or arrived: wake whoever sleeps. With the lock. */
-void user_event(struct user_ep *ep)
+void user_tell(struct user_ep *ep)
 {
 	u64 one = 1;
 
-	if (unlikely(ep->sleepers)) {
+	if (ep->sleepers) {
 		atomic_fetch_add(&ep->events, 1);
 		eng_futex_wake(&ep->events, INT32_MAX);
 	}
-	if (unlikely(ep->poller_asleep))
+	if (ep->poller_asleep)
 		if (write(ep->wake_fd, &one, sizeof(one)) < 0)
 			return; /* full: it will wake anyway */
-	if (unlikely(ep->user_fd_used) && !ep->user_fd_set) {
+	if (ep->user_fd_used && !ep->user_fd_set) {
 		ep->user_fd_set = true;
 		if (write(ep->user_fd, &one, sizeof(one)) < 0)
 			return;
 	}
+}
+
+/* There is more to it than to say that it is done. False: do not say so. */
+static noinline bool complete_marked(struct user_ep *ep, struct user_req *r)
+{
+	/* The driver has it as well, and may have been quicker. */
+	if (r->in_driver && !kern_claim(&ep->core, &r->core))
+		return false;
+	if (r->fn) {
+		r->next = NULL;
+		*ep->callbacks_tail = r;
+		ep->callbacks_tail = &r->next;
+	} else if (r->detached) {
+		user_req_free(ep, r);
+		return false;
+	}
+	return true;
 }
 
 static void complete(struct o2g_core *c, struct o2g_req *req)
@@ -30,17 +46,8 @@ static void complete(struct o2g_core *c, struct o2g_req *req)
 	struct user_ep *ep = user_of_core(c);
 	struct user_req *r = user_req_of(req);
 
-	/* The driver has it as well, and may have been quicker. */
-	if (unlikely(r->in_driver) && !kern_claim(c, req))
+	if (unlikely(r->marks || r->fn) && !complete_marked(ep, r))
 		return;
-	if (unlikely(r->fn)) {
-		r->next = NULL;
-		*ep->callbacks_tail = r;
-		ep->callbacks_tail = &r->next;
-	} else if (unlikely(r->detached)) {
-		user_req_free(ep, r);
-		return;
-	}
 	/* After this its owner may free it. Callbacks are run with the lock
 	 * held, so a request with one is not freed before. */
 	atomic_store_explicit(&r->done, true, memory_order_release);

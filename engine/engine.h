@@ -40,8 +40,12 @@ struct eng_ops {
 	int (*wait)(struct o2g_req *req, struct o2g_status *status);
 	int (*wait_all)(struct o2g_ep *ep, struct o2g_req *const *reqs,
 			size_t n, struct o2g_status *statuses);
+	int (*wait_errors)(struct o2g_ep *ep, struct o2g_req *const *reqs,
+			   size_t n, struct o2g_status *statuses);
 	int (*wait_until)(struct o2g_ep *ep, int (*cond)(void *), void *arg,
 			  int64_t timeout_us);
+	int (*wait_shared)(struct o2g_ep *ep, int (*cond)(void *), void *arg,
+			   unsigned *asleep);
 	void (*on_done)(struct o2g_req *req, void (*fn)(void *), void *arg);
 	int (*after)(struct o2g_ep *ep, struct o2g_req *const *reqs, size_t n,
 		     struct o2g_work *work);

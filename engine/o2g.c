@@ -152,6 +152,12 @@ int o2g_wait_all(struct o2g_ep *ep, struct o2g_req *const *reqs, size_t n,
 	return ops(ep)->wait_all(ep, reqs, n, statuses);
 }
 
+int o2g_wait_errors(struct o2g_ep *ep, struct o2g_req *const *reqs, size_t n,
+		    struct o2g_status *statuses)
+{
+	return ops(ep)->wait_errors(ep, reqs, n, statuses);
+}
+
 struct any {
 	struct o2g_req *const *reqs;
 	size_t n, index;
@@ -190,6 +196,12 @@ int o2g_wait_until(struct o2g_ep *ep, int (*cond)(void *), void *arg,
 		   int64_t timeout_us)
 {
 	return ops(ep)->wait_until(ep, cond, arg, timeout_us);
+}
+
+int o2g_wait_shared(struct o2g_ep *ep, int (*cond)(void *), void *arg,
+		    unsigned *asleep)
+{
+	return ops(ep)->wait_shared(ep, cond, arg, asleep);
 }
 
 void o2g_on_done(struct o2g_req *req, void (*fn)(void *), void *arg)

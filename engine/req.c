@@ -19,12 +19,14 @@ int user_req_add_slab(struct user_ep *ep)
 	ep->slabs = slabs;
 	if (ep->kern && kern_grow(ep, (ep->nslabs + 1) * USER_SLAB))
 		return -ENOMEM;
-	slab = calloc(USER_SLAB, sizeof(*slab));
+	slab = aligned_alloc(_Alignof(struct user_req),
+			     USER_SLAB * sizeof(*slab));
 	if (!slab)
 		return -ENOMEM;
+	memset(slab, 0, USER_SLAB * sizeof(*slab));
 	for (int i = USER_SLAB - 1; i >= 0; i--) {
 		slab[i].slot = ep->nslabs * USER_SLAB + i;
-		slab[i].gen = 1;
+		slab[i].core.id = 1ull << 32 | (slab[i].slot + 1);
 		slab[i].core.owner = ep;
 		slab[i].next = ep->free_reqs;
 		ep->free_reqs = &slab[i];
@@ -166,18 +168,23 @@ static int all_done(void *arg)
 	return 1;
 }
 
-int user_wait_all(struct o2g_ep *o, struct o2g_req *const *reqs, size_t n,
-		  struct o2g_status *statuses)
+static inline void wait_locked(struct user_ep *ep, struct o2g_req *const *reqs,
+			       size_t n)
 {
-	struct user_ep *ep = user_of(o);
 	struct all a = { reqs, n, 0 };
-	int error = 0;
 
-	user_lock(ep);
 	if (!all_done(&a)) {
 		ep->awaited = reqs[a.first]->len;
 		user_wait_locked(ep, all_done, &a, -1);
 	}
+}
+
+/* Report and free them; the first error. */
+static int collect_all(struct user_ep *ep, struct o2g_req *const *reqs,
+		       size_t n, struct o2g_status *statuses)
+{
+	int error = 0;
+
 	for (size_t i = 0; i < n; i++) {
 		int err;
 
@@ -187,6 +194,46 @@ int user_wait_all(struct o2g_ep *o, struct o2g_req *const *reqs, size_t n,
 			      statuses ? &statuses[i] : NULL);
 		if (unlikely(err) && !error)
 			error = err;
+	}
+	return error;
+}
+
+int user_wait_all(struct o2g_ep *o, struct o2g_req *const *reqs, size_t n,
+		  struct o2g_status *statuses)
+{
+	struct user_ep *ep = user_of(o);
+	int error;
+
+	user_lock(ep);
+	wait_locked(ep, reqs, n);
+	error = collect_all(ep, reqs, n, statuses);
+	user_unlock(ep);
+	return error;
+}
+
+int user_wait_errors(struct o2g_ep *o, struct o2g_req *const *reqs, size_t n,
+		     struct o2g_status *statuses)
+{
+	struct user_ep *ep = user_of(o);
+	int error = 0;
+	size_t i;
+
+	user_lock(ep);
+	wait_locked(ep, reqs, n);
+	for (i = 0; i < n; i++) {
+		struct user_req *r;
+
+		if (!reqs[i])
+			continue;
+		r = user_req_of(reqs[i]);
+		if (unlikely(r->core.status || r->fn))
+			break;
+		user_req_free(ep, r);
+	}
+	/* Those before went well. */
+	if (unlikely(i < n)) {
+		memset(statuses, 0, i * sizeof(*statuses));
+		error = collect_all(ep, reqs + i, n - i, statuses + i);
 	}
 	user_unlock(ep);
 	return error;

@@ -21,16 +21,25 @@
 
 struct user_ep;
 
+/* Ours comes before the core's, which ends with what small messages leave
+ * alone: theirs takes three cache lines in all. */
 struct user_req {
-	struct o2g_req core; /* core.owner is the endpoint */
-	atomic_bool done;    /* set last; then only its owner touches it */
-	bool detached;	     /* free it on completion */
-	bool in_driver;	     /* the driver has it (too, if SHARED) */
-	bool counted;	     /* ... and it is in kern->callbacks */
-	u32 slot, gen;	     /* id is gen << 32 | slot + 1 */
+	union {
+		_Alignas(64) u32 marks; /* all of them: mostly there is none */
+		struct {
+			atomic_bool done; /* set last; then only its owner
+					   * touches it */
+			bool detached;	  /* free it on completion */
+			bool in_driver;	  /* the driver has it (too, if
+					   * SHARED) */
+			bool counted;	  /* ... and is in kern->callbacks */
+		};
+	};
+	u32 slot;	     /* core.id is uses << 32 | slot + 1 */
 	struct user_req *next; /* free list, or callbacks to run */
 	void (*fn)(void *arg);
 	void *arg;
+	struct o2g_req core; /* core.owner is the endpoint */
 };
 
 struct user_peer {
@@ -96,8 +105,14 @@ struct user_ep {
 	atomic_uint losses;   /* peers lost so far */
 	atomic_uint events;   /* bumped when something completed or arrived */
 	unsigned inside;      /* threads in a wait */
-	unsigned sleepers;    /* threads asleep on `events` */
-	bool poller_asleep;   /* a thread is asleep on epfd */
+	union {
+		u64 listeners; /* any of these: an event is to be told */
+		struct {
+			unsigned sleepers;  /* threads asleep on `events` */
+			bool poller_asleep; /* a thread is asleep on epfd */
+			bool user_fd_used;
+		};
+	};
 	bool rearm;	      /* a sleeper's wake-up call was used up */
 	unsigned spin_us;     /* adapted */
 	unsigned spin_max_us;
@@ -117,7 +132,7 @@ struct user_ep {
 
 	/* completion descriptor */
 	int user_fd;
-	bool user_fd_used, user_fd_set;
+	bool user_fd_set;
 
 	/* registered memory */
 	struct o2g_mem **mems;
@@ -212,14 +227,11 @@ static inline struct user_req *user_req_alloc(struct user_ep *ep)
 		r = ep->free_reqs;
 	}
 	ep->free_reqs = r->next;
-	r->core.id = (u64)r->gen << 32 | (r->slot + 1);
 	r->core.flags = 0;
 	r->core.state = O2G_ST_NEW;
 	r->core.status = 0;
-	r->detached = false;
-	r->in_driver = r->counted = false;
+	r->marks = 0;
 	r->fn = NULL;
-	atomic_store_explicit(&r->done, false, memory_order_relaxed);
 	return r;
 }
 
@@ -228,8 +240,7 @@ static inline void user_req_free(struct user_ep *ep, struct user_req *r)
 	if (unlikely(r->core.nsegs > 1))
 		free((void *)r->core.segs);
 	r->core.nsegs = 0;
-	r->gen++;
-	r->core.id = 0;
+	r->core.id += 1ull << 32;
 	r->next = ep->free_reqs;
 	ep->free_reqs = r;
 }
@@ -251,7 +262,13 @@ static inline int user_req_set_segs(struct o2g_req *r,
 }
 
 /* core_ops.c */
-void user_event(struct user_ep *ep);
+/* Something completed or arrived: wake whoever sleeps. With the lock. */
+void user_tell(struct user_ep *ep);
+static inline void user_event(struct user_ep *ep)
+{
+	if (unlikely(ep->listeners))
+		user_tell(ep);
+}
 void user_match_grow(struct user_ep *ep);
 
 /* peer.c */
@@ -336,8 +353,12 @@ void user_detach(struct o2g_req *req);
 int user_wait(struct o2g_req *req, struct o2g_status *status);
 int user_wait_all(struct o2g_ep *ep, struct o2g_req *const *reqs, size_t n,
 		  struct o2g_status *statuses);
+int user_wait_errors(struct o2g_ep *ep, struct o2g_req *const *reqs, size_t n,
+		     struct o2g_status *statuses);
 int user_wait_until(struct o2g_ep *ep, int (*cond)(void *), void *arg,
 		    int64_t timeout_us);
+int user_wait_shared(struct o2g_ep *ep, int (*cond)(void *), void *arg,
+		     unsigned *asleep);
 void user_on_done(struct o2g_req *req, void (*fn)(void *), void *arg);
 int user_nudge(struct o2g_ep *ep, const int *peers, size_t n);
 unsigned user_losses(const struct o2g_ep *ep);

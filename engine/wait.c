@@ -26,9 +26,10 @@
 #define SLOW_CLOCK_EVERY 2
 #define FDS_OFTEN_NS 5000
 #define FDS_RARELY_NS 25000
-#define YIELDS 4
 #define YIELD_NS 1000 /* a yield that let nobody run is shorter */
+#define VAIN_NS 50000 /* of those, before sleeping is cheaper */
 #define OFFER_NS 2000000
+#define MEMORY_YIELDS 2 /* without looking for messages */
 #define BYTES_PER_NS 5 /* a slow copy */
 #define COPY_MAX_NS 400000
 
@@ -147,13 +148,13 @@ static bool spin(struct user_ep *ep, int (*cond)(void *), void *arg)
 
 /*
  * Give the core to others, who may be what we wait for. When yielding takes no
- * time nobody else wants the core, and when it has gone on for long we wait for
- * something else: then it is time to sleep.
+ * time nobody else wants the core: then spinning costs nobody anything, and it is
+ * time to sleep when that has gone on for as long as sleeping and waking take.
+ * When it has gone on for long we wait for something else.
  */
 static bool offer_core(struct user_ep *ep, int (*cond)(void *), void *arg)
 {
-	u64 start = o2g_now_ns(), before = start, after;
-	int in_vain = 0;
+	u64 start = o2g_now_ns(), before = start, after, in_vain = 0;
 
 	do {
 		user_poll(ep);
@@ -162,11 +163,14 @@ static bool offer_core(struct user_ep *ep, int (*cond)(void *), void *arg)
 		user_unlock(ep);
 		sched_yield();
 		user_lock(ep);
+		/* Before polling: that takes many lines to the cache. */
+		if (holds(ep, cond, arg))
+			return true;
 		after = o2g_now_ns();
-		if (after - before < YIELD_NS && ++in_vain == YIELDS)
-			break;
+		in_vain = after - before < YIELD_NS ?
+				  in_vain + (after - before) : 0;
 		before = after;
-	} while (after - start < OFFER_NS);
+	} while (in_vain < VAIN_NS && after - start < OFFER_NS);
 	user_poll(ep);
 	return holds(ep, cond, arg);
 }
@@ -197,16 +201,12 @@ static bool came_meanwhile(struct user_ep *ep, int (*cond)(void *), void *arg)
 }
 
 /* True: cond holds. It is not asked again then, since that may take what it finds. */
-static bool sleep_once(struct user_ep *ep, int (*cond)(void *), void *arg,
-		       int timeout_ms)
+static bool sleep_on_fds(struct user_ep *ep, int (*cond)(void *), void *arg,
+			 int timeout_ms)
 {
 	bool news, yes;
 	u64 start;
 
-	if (ep->poller_asleep) {
-		sleep_on_events(ep, timeout_ms);
-		return false;
-	}
 	news = user_arm(ep);
 	yes = !news && came_meanwhile(ep, cond, arg);
 	if (news || yes) {
@@ -227,6 +227,23 @@ static bool sleep_once(struct user_ep *ep, int (*cond)(void *), void *arg,
 	return false;
 }
 
+/* The same, by whichever way. Counted in *asleep, if given, before the last look. */
+static bool sleep_once(struct user_ep *ep, int (*cond)(void *), void *arg,
+		       unsigned *asleep, int timeout_ms)
+{
+	bool yes = false;
+
+	if (asleep)
+		__atomic_fetch_add(asleep, 1, __ATOMIC_SEQ_CST);
+	if (!ep->poller_asleep)
+		yes = sleep_on_fds(ep, cond, arg, timeout_ms);
+	else if (!asleep || !(yes = cond(arg)))
+		sleep_on_events(ep, timeout_ms);
+	if (asleep)
+		__atomic_fetch_sub(asleep, 1, __ATOMIC_RELAXED);
+	return yes;
+}
+
 /* Milliseconds to sleep, -1 for ever, 0 when the time is up. */
 static int time_left(u64 deadline_us)
 {
@@ -241,8 +258,8 @@ static int time_left(u64 deadline_us)
 	return left > 1000000 ? 1000000 : (int)left;
 }
 
-int user_wait_locked(struct user_ep *ep, int (*cond)(void *), void *arg,
-		     int64_t timeout_us)
+static int wait_locked(struct user_ep *ep, int (*cond)(void *), void *arg,
+		       unsigned *asleep, int64_t timeout_us)
 {
 	u64 deadline = timeout_us < 0 ? 0 : o2g_now_us() + timeout_us;
 	int ret = 0;
@@ -267,7 +284,7 @@ int user_wait_locked(struct user_ep *ep, int (*cond)(void *), void *arg,
 			ret = -ETIMEDOUT;
 			break;
 		}
-		if (sleep_once(ep, cond, arg, timeout)) {
+		if (sleep_once(ep, cond, arg, asleep, timeout)) {
 			user_settle(ep);
 			break;
 		}
@@ -276,6 +293,41 @@ int user_wait_locked(struct user_ep *ep, int (*cond)(void *), void *arg,
 	ep->awaited = 0;
 	if (unlikely(ep->sleepers))
 		user_event(ep);
+	return ret;
+}
+
+int user_wait_locked(struct user_ep *ep, int (*cond)(void *), void *arg,
+		     int64_t timeout_us)
+{
+	return wait_locked(ep, cond, arg, NULL, timeout_us);
+}
+
+/*
+ * For what is written to shared memory, with more ranks than cores. Who gets the
+ * core back mostly finds that it has come, and has little in its caches: so that
+ * is all it looks at.
+ */
+static bool yield_for(int (*cond)(void *), void *arg)
+{
+	for (int i = 0; i < MEMORY_YIELDS; i++) {
+		sched_yield();
+		if (cond(arg))
+			return true;
+	}
+	return false;
+}
+
+int user_wait_shared(struct o2g_ep *o, int (*cond)(void *), void *arg,
+		     unsigned *asleep)
+{
+	struct user_ep *ep = user_of(o);
+	int ret;
+
+	if (ep->oversubscribed && yield_for(cond, arg))
+		return 0;
+	user_lock(ep);
+	ret = wait_locked(ep, cond, arg, asleep, -1);
+	user_unlock(ep);
 	return ret;
 }
 

@@ -123,6 +123,10 @@ int o2g_wait(struct o2g_req *req, struct o2g_status *status);
  * statuses may be NULL, else it has n. */
 int o2g_wait_all(struct o2g_ep *ep, struct o2g_req *const *reqs, size_t n,
 		 struct o2g_status *statuses);
+/* As o2g_wait_all where only failures are of interest: statuses is filled when
+ * one failed, and then `error` of those that went well is 0. */
+int o2g_wait_errors(struct o2g_ep *ep, struct o2g_req *const *reqs, size_t n,
+		    struct o2g_status *statuses);
 /* NULL entries are skipped. -ENOENT when all are NULL. */
 int o2g_wait_any(struct o2g_ep *ep, struct o2g_req *const *reqs, size_t n,
 		 size_t *index, struct o2g_status *status);
@@ -131,6 +135,14 @@ int o2g_wait_any(struct o2g_ep *ep, struct o2g_req *const *reqs, size_t n,
  * cond must not block. */
 int o2g_wait_until(struct o2g_ep *ep, int (*cond)(void *arg), void *arg,
 		   int64_t timeout_us);
+/*
+ * The same for what peers write into memory that is shared with them: that is
+ * looked at before messages are. Who sleeps is counted in *asleep, which all of
+ * them share; a peer that has written passes a full fence, and if it then finds
+ * somebody asleep, wakes them with o2g_nudge.
+ */
+int o2g_wait_shared(struct o2g_ep *ep, int (*cond)(void *arg), void *arg,
+		    unsigned *asleep);
 /* Runs fn(arg) when the request completes (at once if it has), from whichever
  * thread completes it, with internal locks held: it may start operations with
  * the i-calls, and nothing else of libo2g. */
@@ -154,10 +166,9 @@ struct o2g_work {
 int o2g_after(struct o2g_ep *ep, struct o2g_req *const *reqs, size_t n,
 	      struct o2g_work *work);
 /*
- * For those who share memory with peers on the same host and wait, by
- * o2g_wait_until, for what a peer writes there: having written, wake the peers
- * that sleep. Costs little when none does. -EOPNOTSUPP when one of them is not
- * reached through shared memory.
+ * For those who share memory with peers on the same host and wait for what a
+ * peer writes there: having written, wake the peers that sleep. -EOPNOTSUPP when
+ * one of them is not reached through shared memory.
  */
 int o2g_nudge(struct o2g_ep *ep, const int *peers, size_t n);
 /* How many peers have been lost: a number to watch while waiting like that. */

@@ -366,25 +366,27 @@ enum mpii_req_kind {
  */
 
 struct mpii_req {
+	/* a plain message needs no more than these */
 	struct mpii_obj obj;
 	uint8_t kind;
 	bool persistent, active;
 	struct o2g_req *o2g;   /* NULL once complete */
-	MPI_Status status;     /* valid once complete, MPI_ERROR too */
 	struct mpii_comm *comm;
+	int peer, tag;
+	MPI_Count count;
+	struct mpii_type *type;
+	struct o2g_mpi_hook *hooks; /* of the bindings: lang.h */
 	/* a message that is packed, or received packed */
 	void *pack;
 	void *buf;
-	MPI_Count count;
-	struct mpii_type *type;
 	/* persistent: what to start, for messages; for others, how */
-	int peer, tag, mode;
+	int mode;
 	int (*start)(struct mpii_req *r); /* MPI code; sets o2g or poll */
 	/* other kinds of completion: 1 done, 0 not yet; fills status */
 	int (*poll)(struct mpii_req *r);
 	void (*release)(struct mpii_req *r);
 	void *state;
-	struct o2g_mpi_hook *hooks; /* of the bindings: lang.h */
+	MPI_Status status;     /* valid once complete, MPI_ERROR too */
 };
 static inline struct mpii_req *mpii_req_get(MPI_Request h)
 {

@@ -87,12 +87,10 @@ irecv(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
 
 	if (mpii_simple(c, t, buf, count) &&
 	    mpii_simple_source(c, source, tag) && request)
-		r = mpii_req_create(MPII_REQ_RECV);
+		r = mpii_req_plain(MPII_REQ_RECV, c);
 	if (mpii_unlikely(!r))
 		return irecv_slow(buf, count, datatype, source, tag, comm,
 				  request, func);
-	r->comm = c;
-	mpii_comm_hold(c);
 	r->peer = source;
 	r->tag = tag;
 	r->count = count * t->size;

@@ -13,17 +13,11 @@
 #include "lang.h"
 #include "request.h"
 
-#define CACHE_MAX 256
 #define CACHE_MOVE 64
 #define WAIT_BATCH 64 /* requests handed to libo2g at a time */
 
-struct cache {
-	struct mpii_req *head; /* linked through state */
-	int n;
-	bool registered;
-};
-
-static __thread struct cache cache __attribute__((tls_model("initial-exec")));
+__thread struct mpii_req_cache mpii_req_cache
+	__attribute__((tls_model("initial-exec")));
 
 static pthread_mutex_t pool_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct mpii_req *pool;
@@ -41,23 +35,33 @@ struct mpii_req mpii_sent = {
 	.status = { .MPI_SOURCE = MPI_ANY_SOURCE, .MPI_TAG = MPI_ANY_TAG },
 };
 
-static void pass_on(struct cache *c, int n)
+static inline struct mpii_req **link_of(struct mpii_req *r)
+{
+	return (struct mpii_req **)&r->comm;
+}
+
+static void pass_on(struct mpii_req_cache *c, int n)
 {
 	struct mpii_req *r;
 
 	pthread_mutex_lock(&pool_lock);
 	while (n-- && (r = c->head)) {
-		c->head = r->state;
+		c->head = *link_of(r);
 		c->n--;
-		r->state = pool;
+		*link_of(r) = pool;
 		pool = r;
 	}
 	pthread_mutex_unlock(&pool_lock);
 }
 
+void mpii_req_pass_on(void)
+{
+	pass_on(&mpii_req_cache, CACHE_MOVE);
+}
+
 static void thread_ends(void *arg)
 {
-	struct cache *c = arg;
+	struct mpii_req_cache *c = arg;
 
 	pass_on(c, c->n);
 	c->registered = false;
@@ -68,14 +72,14 @@ static void make_key(void)
 	pthread_key_create(&at_exit, thread_ends);
 }
 
-static void take_some(struct cache *c)
+static void take_some(struct mpii_req_cache *c)
 {
 	struct mpii_req *r;
 
 	pthread_mutex_lock(&pool_lock);
 	for (int i = 0; i < CACHE_MOVE && (r = pool); i++) {
-		pool = r->state;
-		r->state = c->head;
+		pool = *link_of(r);
+		*link_of(r) = c->head;
 		c->head = r;
 		c->n++;
 	}
@@ -86,36 +90,32 @@ static void take_some(struct cache *c)
 	}
 }
 
+struct mpii_req *mpii_req_more(void)
+{
+	struct mpii_req_cache *c = &mpii_req_cache;
+
+	take_some(c);
+	if (!c->head) {
+		c->head = calloc(1, sizeof(*c->head));
+		c->n += c->head != NULL;
+	}
+	return c->head;
+}
+
 struct mpii_req *mpii_req_create(enum mpii_req_kind kind)
 {
-	struct mpii_req *r = cache.head;
+	struct mpii_req_cache *c = &mpii_req_cache;
+	struct mpii_req *r = c->head ? c->head : mpii_req_more();
 
-	if (mpii_unlikely(!r)) {
-		take_some(&cache);
-		r = cache.head;
-	}
-	if (mpii_likely(r)) {
-		cache.head = r->state;
-		cache.n--;
-	} else {
-		r = malloc(sizeof(*r));
-		if (!r)
-			return NULL;
-	}
+	if (mpii_unlikely(!r))
+		return NULL;
+	c->head = *link_of(r);
+	c->n--;
 	r->obj.magic = MPII_REQ;
-	atomic_init(&r->obj.number, 0);
 	r->kind = kind;
 	r->persistent = false;
 	r->active = true;
-	r->o2g = NULL;
 	r->comm = NULL;
-	r->pack = NULL;
-	r->type = NULL;
-	r->start = NULL;
-	r->poll = NULL;
-	r->release = NULL;
-	r->state = NULL;
-	r->hooks = NULL;
 	r->status.MPI_ERROR = MPI_SUCCESS;
 	return r;
 }
@@ -131,6 +131,8 @@ struct mpii_req *mpii_req_noop(void)
 
 void mpii_req_put(struct mpii_req *r)
 {
+	struct mpii_req_cache *c = &mpii_req_cache;
+
 	if (r == &mpii_sent)
 		return;
 	if (mpii_unlikely(r->hooks))
@@ -142,10 +144,12 @@ void mpii_req_put(struct mpii_req *r)
 	if (r->comm)
 		mpii_comm_put(r->comm);
 	mpii_obj_end(&r->obj);
-	r->state = cache.head;
-	cache.head = r;
-	if (mpii_unlikely(++cache.n > CACHE_MAX))
-		pass_on(&cache, CACHE_MOVE);
+	memset(r, 0, sizeof(*r));
+	r->obj.magic = MPII_DEAD;
+	*link_of(r) = c->head;
+	c->head = r;
+	if (mpii_unlikely(++c->n > MPII_REQ_CACHE_MAX))
+		mpii_req_pass_on();
 }
 
 /* --- completion --- */
@@ -235,7 +239,7 @@ void mpii_req_retire(struct mpii_req *r, MPI_Request *h)
 		mpii_hooks_done(r);
 		return;
 	}
-	mpii_req_put(r);
+	mpii_req_drop(r);
 	*h = MPI_REQUEST_NULL;
 }
 
@@ -270,17 +274,18 @@ void mpii_req_wait_many(struct mpii_req *const *reqs, int n)
 	}
 }
 
-/* Nothing to do when it is over but to let go of it. */
+/* Nothing to do when it is over but to let go of it: packed and persistent ones
+ * have a type. */
 static inline bool is_plain(const struct mpii_req *r)
 {
-	return r->o2g && !r->pack && !r->persistent;
+	return r->obj.magic == MPII_REQ && r->o2g && !r->type;
 }
 
 static bool wait_plain_batch(MPI_Request *reqs, int n)
 {
 	struct o2g_req *theirs[WAIT_BATCH];
 	struct o2g_status st[WAIT_BATCH];
-	bool good = true;
+	bool good;
 
 	for (int i = 0; i < n; i++) {
 		struct mpii_req *r = (struct mpii_req *)reqs[i];
@@ -288,21 +293,23 @@ static bool wait_plain_batch(MPI_Request *reqs, int n)
 		theirs[i] = NULL;
 		if (reqs[i] == MPI_REQUEST_NULL || r == &mpii_sent)
 			continue;
-		if (mpii_unlikely(!mpii_req_get(reqs[i]) || !is_plain(r)))
+		if (mpii_unlikely((uintptr_t)r < MPII_PREDEFINED_END ||
+				  !is_plain(r)))
 			return false;
 		theirs[i] = r->o2g;
 	}
-	o2g_wait_all(mpii.ep, theirs, (size_t)n, st);
+	good = !o2g_wait_errors(mpii.ep, theirs, (size_t)n, st);
 	for (int i = 0; i < n; i++) {
 		struct mpii_req *r = (struct mpii_req *)reqs[i];
 
-		if (theirs[i] && mpii_unlikely(st[i].error)) {
+		if (mpii_unlikely(!good) && theirs[i] && st[i].error) {
 			finish(r, &st[i]);
-			good = false;
 			continue;
 		}
-		if (theirs[i])
-			mpii_req_put(r);
+		if (theirs[i]) {
+			r->o2g = NULL;
+			mpii_req_drop(r);
+		}
 		reqs[i] = MPI_REQUEST_NULL;
 	}
 	return good;
@@ -310,7 +317,7 @@ static bool wait_plain_batch(MPI_Request *reqs, int n)
 
 bool mpii_req_wait_plain(MPI_Request *reqs, int n)
 {
-	bool good = true;
+	bool good = mpii_running();
 
 	for (int i = 0; good && i < n; i += WAIT_BATCH)
 		good = wait_plain_batch(reqs + i, n - i < WAIT_BATCH ?

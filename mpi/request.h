@@ -74,6 +74,62 @@ static inline void mpii_status_from(MPI_Status *s, struct mpii_comm *c,
  */
 extern struct mpii_req mpii_sent;
 
+/*
+ * Objects to be used again, of this thread; linked through comm. All their other
+ * pointers are NULL, and so they are in a plain message: it needs no clearing.
+ */
+struct mpii_req_cache {
+	struct mpii_req *head;
+	int n;
+	bool registered;
+};
+extern __thread struct mpii_req_cache mpii_req_cache
+	__attribute__((tls_model("initial-exec")));
+#define MPII_REQ_CACHE_MAX 256
+/* There is none; NULL: out of memory. */
+struct mpii_req *mpii_req_more(void);
+/* There are too many. */
+void mpii_req_pass_on(void);
+
+/* A contiguous message of @c: the rest is for the caller to fill in. */
+static inline struct mpii_req *mpii_req_plain(enum mpii_req_kind kind,
+					      struct mpii_comm *c)
+{
+	struct mpii_req *r = mpii_req_cache.head;
+
+	if (mpii_unlikely(!r)) {
+		r = mpii_req_more();
+		if (!r)
+			return NULL;
+	}
+	mpii_req_cache.head = (struct mpii_req *)r->comm;
+	mpii_req_cache.n--;
+	r->obj.magic = MPII_REQ;
+	r->kind = kind;
+	r->persistent = false;
+	r->active = true;
+	r->comm = c;
+	mpii_comm_hold(c);
+	return r;
+}
+
+/* mpii_req_put() for those who mostly have plain messages. */
+static inline void mpii_req_drop(struct mpii_req *r)
+{
+	if (mpii_unlikely(r->kind > MPII_REQ_RECV || r->type || r->hooks ||
+			  r->obj.number)) {
+		mpii_req_put(r);
+		return;
+	}
+	if (mpii_unlikely(!r->comm->predefined))
+		mpii_comm_put(r->comm);
+	r->obj.magic = MPII_DEAD;
+	r->comm = (struct mpii_comm *)mpii_req_cache.head;
+	mpii_req_cache.head = r;
+	if (mpii_unlikely(++mpii_req_cache.n > MPII_REQ_CACHE_MAX))
+		mpii_req_pass_on();
+}
+
 /* A request that has nothing left to do. */
 struct mpii_req *mpii_req_noop(void);
 /* For a request that is done: fetch its result into r->status. */

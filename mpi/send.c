@@ -94,12 +94,10 @@ isend(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
 		*request = (MPI_Request)&mpii_sent;
 		return MPI_SUCCESS;
 	}
-	r = mpii_req_create(MPII_REQ_SEND);
+	r = mpii_req_plain(MPII_REQ_SEND, c);
 	if (mpii_unlikely(!r))
 		return isend_slow(buf, count, datatype, dest, tag, comm,
 				  request, mode, func);
-	r->comm = c;
-	mpii_comm_hold(c);
 	r->peer = dest;
 	r->tag = tag;
 	seg.base = (void *)buf;

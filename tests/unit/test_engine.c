@@ -365,6 +365,63 @@ static void wait_any(void)
 	CHECK(o2g_wait_any(ep, reqs, 4, &index, NULL) == 0 && index == 0);
 }
 
+/* Statuses are filled when one has failed, and then all of them. */
+static void wait_errors(void)
+{
+	static const struct o2g_status before = { .error = 77, .tag = 77 };
+	struct o2g_status st[4] = { before, before, before, before };
+	struct o2g_req *reqs[4] = { NULL };
+	char b[3][8];
+
+	if (me == 1) {
+		for (int round = 0; round < 2; round++)
+			for (int i = 0; i < 3; i++)
+				CHECK(o2g_send(ep, 0, i, "12345678",
+					       round && i == 1 ? 8 : 4, 0) == 0);
+		return;
+	}
+	for (int round = 0; round < 2; round++) {
+		for (int i = 0; i < 3; i++) {
+			struct o2g_seg seg = { b[i], 4 };
+
+			CHECK(o2g_irecv(ep, 1, i, 0, &seg, 1, &reqs[i]) == 0);
+		}
+		CHECK(o2g_wait_errors(ep, reqs, 4, st) ==
+		      (round ? -O2G_ERR_TRUNCATED : 0));
+		if (!round)
+			for (int i = 0; i < 4; i++)
+				CHECK(!memcmp(&st[i], &before, sizeof(before)));
+	}
+	CHECK(st[0].error == 0 && st[2].error == 0 && st[2].tag == 2);
+	CHECK(st[1].error == -O2G_ERR_TRUNCATED && st[1].message_length == 8);
+}
+
+/* A word that goes to and fro; now and then somebody has to be woken. */
+static int word_is_ours(void *arg)
+{
+	return atomic_load(&shared->word[0]) % 2 == me;
+}
+
+static void wait_shared(void)
+{
+	unsigned *asleep = (unsigned *)&shared->word[1];
+	int other = !me;
+
+	CHECK(o2g_nudge(ep, &other, 1) == 0); /* connects */
+	for (int i = 0; i < 400; i++) {
+		CHECK(o2g_wait_shared(ep, word_is_ours, NULL, asleep) == 0);
+		if (i % 50 == 0)
+			usleep(3000); /* the other one falls asleep */
+		atomic_fetch_add(&shared->word[0], 1);
+		if (__atomic_load_n(asleep, __ATOMIC_SEQ_CST)) {
+			atomic_fetch_add(&shared->word[2], 1);
+			CHECK(o2g_nudge(ep, &other, 1) == 0);
+		}
+	}
+	meet(&shared->word[3]);
+	CHECK(*asleep == 0 && atomic_load(&shared->word[2]) > 0);
+}
+
 /* While one rank computes, what was started with it completes. */
 static void busy_peer(void)
 {
@@ -626,6 +683,7 @@ OVER(truncating, 2, truncating, -1)
 OVER(putget, 2, putget, -1)
 OVER(descriptor, 2, descriptor, -1)
 OVER(wait_any, 2, wait_any, -1)
+OVER(wait_errors, 2, wait_errors, -1)
 OVER(busy_peer, 2, busy_peer, -1)
 OVER(threads, 2, threads, -1)
 OVER(to_self, 2, to_self, -1)
@@ -649,6 +707,11 @@ static void flood__tcp(void **state)
 	flood_limited("tcp");
 }
 
+static void wait_shared__shm(void **state)
+{
+	job("shm", 2, wait_shared, -1);
+}
+
 static void two_copies__shm(void **state)
 {
 	setenv("O2G_SHM_GET", "0", 1);
@@ -667,7 +730,8 @@ int main(int argc, char **argv)
 		BOTH(probing),	  BOTH(cancelling), BOTH(truncating),
 		BOTH(putget),	  BOTH(descriptor), BOTH(wait_any),
 		BOTH(busy_peer),  BOTH(threads),    BOTH(to_self),
-		BOTH(work),	  BOTH(asked_once),
+		BOTH(work),	  BOTH(asked_once), BOTH(wait_errors),
+		cmocka_unit_test(wait_shared__shm),
 		BOTH(death),	  BOTH(flood),	    BOTH(idle_costs_nothing),
 		cmocka_unit_test(two_copies__shm),
 	};
