@@ -18,20 +18,33 @@
 
 static atomic_int segments;
 
-/* The two rings; a row has a line for its word. */
-static const struct ring_kind {
-	unsigned slots;
-	size_t row;
-} kinds[2] = {
-	{ 16, 1024 + 64 },
-	{ 4, COLL_SHARED_ROW + 64 },
+/*
+ * A slot has a line for each rank, with its word and a row if that is short.
+ * Longer rows are elsewhere, in one of a few areas.
+ */
+#define SLOTS 128
+#define LINE 64
+#define WORD 16 /* of a line; the rest is the row */
+#define KINDS 3
+static const struct row_kind {
+	unsigned areas;
+	size_t bytes; /* of a row */
+} kinds[KINDS] = {
+	{ SLOTS, LINE - WORD },
+	{ 16, 1024 },
+	{ 8, COLL_SHARED_ROW },
+};
+
+/* At the beginning of the memory. */
+struct start {
+	_Alignas(64) unsigned asleep; /* ranks, waiting for what others write */
 };
 
 /* Of one communicator. */
 struct coll_shared {
 	enum { UNKNOWN, USED, UNUSABLE } state;
 	unsigned asked;	     /* calls that would have gone this way */
-	unsigned calls[2];   /* that went, through each ring */
+	uint64_t calls;	     /* that went */
 	unsigned losses;     /* of libo2g, when all members were alive */
 	int n;
 	int *others; /* world ranks of the other members */
@@ -41,14 +54,23 @@ struct coll_shared {
 
 /* --- the memory --- */
 
-static size_t slot_bytes(const struct ring_kind *kind, int n)
+static size_t slot_bytes(int n)
 {
-	return sizeof(struct coll_slot_counters) + (size_t)(n + 1) * kind->row;
+	return sizeof(struct coll_slot_counters) + (size_t)(n + 1) * LINE;
 }
 
-static size_t ring_bytes(const struct ring_kind *kind, int n)
+static size_t area_bytes(const struct row_kind *kind, int n)
 {
-	return kind->slots * slot_bytes(kind, n);
+	return (size_t)(n + 1) * kind->bytes;
+}
+
+static size_t all_bytes(int n)
+{
+	size_t bytes = sizeof(struct start) + SLOTS * slot_bytes(n);
+
+	for (int i = 1; i < KINDS; i++)
+		bytes += kinds[i].areas * area_bytes(&kinds[i], n);
+	return bytes;
 }
 
 static void destroy(struct coll_shared *s)
@@ -156,7 +178,7 @@ static struct coll_shared *create(struct mpii_comm *c)
 	if (!s)
 		return NULL;
 	s->n = c->size;
-	s->bytes = ring_bytes(&kinds[0], s->n) + ring_bytes(&kinds[1], s->n);
+	s->bytes = all_bytes(s->n);
 	s->state = c->size > 1 && c->size <= COLL_SHARED_RANKS &&
 				   coll_place(c) == COLL_TOGETHER ?
 			   UNKNOWN :
@@ -201,22 +223,34 @@ bool coll_shared_use(const struct coll *k)
 
 /* --- slots --- */
 
+/* Where the rows of this kind are that @call may use. */
+static char *area(const struct coll_shared *s, int which, uint64_t call)
+{
+	char *at = s->memory + sizeof(struct start) + SLOTS * slot_bytes(s->n);
+
+	if (which == 2)
+		at += kinds[1].areas * area_bytes(&kinds[1], s->n);
+	return at + call % kinds[which].areas * area_bytes(&kinds[which], s->n);
+}
+
 struct coll_slot coll_slot_take(const struct coll *k, MPI_Count bytes)
 {
 	struct coll_shared *s = shared_of(k->c);
-	int which = bytes + 64 > (MPI_Count)kinds[0].row;
-	const struct ring_kind *kind = &kinds[which];
-	unsigned call = s->calls[which]++;
-	char *at = s->memory + (which ? ring_bytes(&kinds[0], s->n) : 0) +
-		   call % kind->slots * slot_bytes(kind, s->n);
+	uint64_t call = s->calls++;
+	char *at = s->memory + sizeof(struct start) +
+		   call % SLOTS * slot_bytes(s->n);
+	char *lines = at + sizeof(struct coll_slot_counters);
+	int which = (bytes > (MPI_Count)kinds[0].bytes) +
+		    (bytes > (MPI_Count)kinds[1].bytes);
 
 	return (struct coll_slot){
 		.s = s,
 		.c = (struct coll_slot_counters *)at,
-		.rows = at + sizeof(struct coll_slot_counters),
-		.row_bytes = kind->row,
+		.lines = lines,
+		.rows = which ? area(s, which, call) : lines + WORD,
+		.row_bytes = which ? kinds[which].bytes : LINE,
+		.areas = kinds[which].areas,
 		.call = call,
-		.round = call / kind->slots,
 		.length = (unsigned)bytes,
 		.n = s->n,
 	};
@@ -234,6 +268,19 @@ static int compare(const struct coll *k, const struct coll_slot *o,
 					  "this rank's count and type make %u "
 					  "bytes, those of others do not",
 					  o->length));
+}
+
+static inline unsigned *asleep(const struct coll_shared *s)
+{
+	return &((struct start *)s->memory)->asleep;
+}
+
+/* Having written what they may sleep for. */
+static inline void wake(const struct coll_shared *s, const int *ranks, int n)
+{
+	atomic_thread_fence(memory_order_seq_cst);
+	if (mpii_unlikely(__atomic_load_n(asleep(s), __ATOMIC_RELAXED)))
+		o2g_nudge(mpii.ep, ranks, (size_t)n);
 }
 
 struct wait {
@@ -280,7 +327,7 @@ static int wait_for(const struct coll *k, struct coll_shared *s,
 	int err = MPI_SUCCESS;
 
 	while (!err && !reached(word, want)) {
-		o2g_wait_until(mpii.ep, there, &w, -1);
+		o2g_wait_shared(mpii.ep, there, &w, asleep(s));
 		if (!reached(word, want)) {
 			err = look_who_died(k, s);
 			w.losses = s->losses;
@@ -289,17 +336,28 @@ static int wait_for(const struct coll *k, struct coll_shared *s,
 	return err;
 }
 
+/* How often a slot was used before this call. */
+static inline unsigned turn_of(uint64_t call)
+{
+	return (unsigned)(call / SLOTS);
+}
+
+/* All have left the call that had these rows before; so they have left earlier
+ * ones, one of which had this slot. */
 int coll_slot_enter(const struct coll *k, const struct coll_slot *o)
 {
-	unsigned left = o->round * (unsigned)o->n;
-	int err;
+	uint64_t before = o->call - o->areas;
+	struct coll_slot_counters *c;
+	unsigned left;
 
-	if (mpii_likely(reached(&o->c->left, left)))
+	if (mpii_unlikely(o->call < o->areas))
 		return MPI_SUCCESS;
-	atomic_fetch_add(&o->c->waiters, 1);
-	err = wait_for(k, o->s, &o->c->left, left);
-	atomic_fetch_sub(&o->c->waiters, 1);
-	return err;
+	c = (struct coll_slot_counters *)(o->s->memory + sizeof(struct start) +
+					  before % SLOTS * slot_bytes(o->n));
+	left = (turn_of(before) + 1) * (unsigned)o->n;
+	return mpii_likely(reached(&c->left, left)) ?
+		       MPI_SUCCESS :
+		       wait_for(k, o->s, &c->left, left);
 }
 
 /* Ranks below, lengths above: both sums fit, of at most COLL_SHARED_RANKS. */
@@ -325,14 +383,14 @@ bool coll_slot_arrive(const struct coll *k, struct coll_slot *o)
 void coll_slot_release(const struct coll_slot *o)
 {
 	o->c->length = o->length;
-	atomic_store_explicit(&o->c->released, o->call + 1,
+	atomic_store_explicit(&o->c->released, (unsigned)o->call + 1,
 			      memory_order_release);
-	o2g_nudge(mpii.ep, o->s->others, (size_t)o->n - 1);
+	wake(o->s, o->s->others, o->n - 1);
 }
 
 int coll_slot_wait(const struct coll *k, const struct coll_slot *o)
 {
-	int err = wait_for(k, o->s, &o->c->released, o->call + 1);
+	int err = wait_for(k, o->s, &o->c->released, (unsigned)o->call + 1);
 
 	return err ? err : compare(k, o, o->c->length);
 }
@@ -341,9 +399,8 @@ void coll_slot_leave(const struct coll_slot *o)
 {
 	unsigned before = atomic_fetch_add(&o->c->left, 1);
 
-	if (before + 1 == (o->round + 1) * (unsigned)o->n &&
-	    mpii_unlikely(atomic_load(&o->c->waiters)))
-		o2g_nudge(mpii.ep, o->s->others, (size_t)o->n - 1);
+	if (before + 1 == (turn_of(o->call) + 1) * (unsigned)o->n)
+		wake(o->s, o->s->others, o->n - 1);
 }
 
 struct row_word {
@@ -353,7 +410,7 @@ struct row_word {
 
 static struct row_word *word_of(const struct coll_slot *o, int rank)
 {
-	return (struct row_word *)(coll_slot_row(o, rank) - 64);
+	return (struct row_word *)(o->lines + (size_t)rank * LINE);
 }
 
 void coll_slot_publish(const struct coll *k, const struct coll_slot *o,
@@ -362,14 +419,15 @@ void coll_slot_publish(const struct coll *k, const struct coll_slot *o,
 	struct row_word *w = word_of(o, k->c->rank);
 
 	w->length = o->length;
-	atomic_store_explicit(&w->published, o->call + 1, memory_order_release);
-	o2g_nudge(mpii.ep, &k->c->world[reader], 1);
+	atomic_store_explicit(&w->published, (unsigned)o->call + 1,
+			      memory_order_release);
+	wake(o->s, &k->c->world[reader], 1);
 }
 
 int coll_slot_await(const struct coll *k, const struct coll_slot *o, int rank)
 {
 	struct row_word *w = word_of(o, rank);
-	int err = wait_for(k, o->s, &w->published, o->call + 1);
+	int err = wait_for(k, o->s, &w->published, (unsigned)o->call + 1);
 
 	return err ? err : compare(k, o, w->length);
 }

@@ -11,8 +11,10 @@
  * of the call that was released, and ranks that have left. A slot is used again
  * when all have left it. Calls on a communicator come in the same order at every
  * rank, and blocking ones one after the other, so that all agree on the slot.
- * There are two rings: many slots with short rows, so that ranks which need not
- * wait for others can be ahead of them, and few with long rows.
+ * There are many slots, so that ranks which need not wait for others can be far
+ * ahead of them; but only rows of up to 48 bytes lie in them. Longer ones take
+ * their turns in a few areas. Before all that is the number of ranks asleep:
+ * mostly there are none, and nobody has to be woken.
  *
  * An algorithm is
  *
@@ -42,7 +44,7 @@ struct coll_shared;
 bool coll_shared_use(const struct coll *k);
 
 /*
- * At the beginning of a slot; a row begins with a word of its own kind. Lengths
+ * At the beginning of a slot; a line begins with a word of its own kind. Lengths
  * beside them, in the same line, show whether the ranks agree about theirs.
  */
 struct coll_slot_counters {
@@ -50,16 +52,17 @@ struct coll_slot_counters {
 	_Alignas(64) atomic_uint released;
 	unsigned length; /* of all who arrived, or of who released */
 	_Alignas(64) atomic_uint left;
-	atomic_uint waiters; /* until all have left; not all of the same round */
 };
 
 struct coll_slot {
 	struct coll_shared *s;
 	struct coll_slot_counters *c;
+	char *lines; /* one for each rank */
 	char *rows;
 	size_t row_bytes;
-	unsigned call, round; /* round: how often the slot was used before */
+	unsigned areas; /* calls that can have such rows at a time */
 	unsigned length; /* that this rank gave */
+	uint64_t call;
 	int n;
 };
 
@@ -77,7 +80,7 @@ int coll_slot_await(const struct coll *k, const struct coll_slot *o, int rank);
 
 static inline char *coll_slot_row(const struct coll_slot *o, int rank)
 {
-	return o->rows + (size_t)rank * o->row_bytes + 64;
+	return o->rows + (size_t)rank * o->row_bytes;
 }
 static inline char *coll_slot_result(const struct coll_slot *o)
 {

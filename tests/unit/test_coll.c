@@ -333,6 +333,12 @@ int o2g_wait_until(struct o2g_ep *ep, int (*cond)(void *), void *arg,
 	return 0;
 }
 
+int o2g_wait_shared(struct o2g_ep *ep, int (*cond)(void *), void *arg,
+		    unsigned *asleep)
+{
+	return 0;
+}
+
 int o2g_peer_info(struct o2g_ep *ep, int peer, struct o2g_peer_info *info)
 {
 	return 0;
