@@ -5,7 +5,23 @@
 
 #include <linux/mm.h>
 #include <linux/version.h>
+#include <net/ipv6.h>
 #include <net/sock.h>
+
+/* Are these the two ends of one connection? They may be in one namespace only. */
+static inline bool o2gk_other_end(const struct sock *a, const struct sock *b)
+{
+	if (!net_eq(sock_net(a), sock_net(b)) ||
+	    a->sk_family != b->sk_family ||
+	    a->sk_num != ntohs(b->sk_dport) || b->sk_num != ntohs(a->sk_dport))
+		return false;
+#if IS_ENABLED(CONFIG_IPV6)
+	if (a->sk_family == AF_INET6)
+		return ipv6_addr_equal(&a->sk_v6_rcv_saddr, &b->sk_v6_daddr) &&
+		       ipv6_addr_equal(&b->sk_v6_rcv_saddr, &a->sk_v6_daddr);
+#endif
+	return a->sk_rcv_saddr == b->sk_daddr && b->sk_rcv_saddr == a->sk_daddr;
+}
 
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 3, 0)
 static inline void o2gk_vm_flags_set(struct vm_area_struct *vma,

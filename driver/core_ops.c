@@ -114,16 +114,16 @@ static struct o2g_req *reply_alloc(struct o2g_core *c, struct o2g_peer *p)
 
 /* --- where bodies of small receives go --- */
 
-int o2gk_recv_resolve(struct o2gk_peer *p)
+int o2gk_recv_resolve(struct o2gk_ep *ep, struct o2g_req *req)
 {
-	struct o2gk_req *r = o2gk_req_of(p->rx.req);
+	struct o2gk_req *r = o2gk_req_of(req);
 	struct o2gd_cqe *cqe = &r->done.cqe;
 	struct o2g_seg *seg = &r->core.seg0;
 	u64 want = r->core.kind == O2G_REQ_RECV ?
 			   min(r->core.len, r->core.msg_len) :
 			   r->core.len;
 
-	lockdep_assert_held(&p->ep->lock);
+	lockdep_assert_held(&ep->lock);
 	seg->type = O2GK_SEG_KERNEL;
 	seg->off = 0;
 	if (want <= O2GD_INLINE) {
@@ -131,11 +131,11 @@ int o2gk_recv_resolve(struct o2gk_peer *p)
 		seg->kaddr = cqe->data;
 		return 0;
 	}
-	r->done.dump = o2gk_dump_alloc(p->ep, want);
+	r->done.dump = o2gk_dump_alloc(ep, want);
 	if (r->done.dump) {
 		cqe->where = O2GD_AT_DUMP;
 		cqe->off = (r->done.dump - 1) * O2GD_BLOCK;
-		seg->kaddr = o2gk_dump_addr(p->ep, r->done.dump);
+		seg->kaddr = o2gk_dump_addr(ep, r->done.dump);
 		return 0;
 	}
 	r->kbuf = kmalloc(want, GFP_ATOMIC | __GFP_NOWARN);

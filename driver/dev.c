@@ -296,25 +296,15 @@ static bool all_sent(struct o2gk_ep *ep)
 	for (i = 0; i < ep->size && sent; i++) {
 		struct o2gk_peer *p = ep->peers[i];
 
-		sent = !p || !p->sk || p->lost || o2g_list_empty(&p->txq);
+		sent = !p || !p->sk || p->lost ||
+		       (o2g_list_empty(&p->txq) && !o2gk_local_leaving(p));
 	}
 	o2gk_ep_unlock(ep, O2GK_CALLER, NULL);
 	return sent;
 }
 
-static int do_bye(struct o2gk_ep *ep, void __user *arg)
+static int wait_until_sent(struct o2gk_ep *ep, unsigned long end)
 {
-	unsigned long end;
-	u32 ms, i;
-
-	if (get_user(ms, (u32 __user *)arg))
-		return -EFAULT;
-	o2gk_ep_lock(ep);
-	for (i = 0; i < ep->size; i++)
-		if (ep->peers[i] && ep->peers[i]->sk)
-			o2g_proto_bye(&ep->core, &ep->peers[i]->core);
-	o2gk_ep_unlock(ep, O2GK_CALLER, NULL);
-	end = jiffies + msecs_to_jiffies(ms);
 	while (!all_sent(ep)) {
 		if (time_after(jiffies, end))
 			return -ETIME;
@@ -322,6 +312,27 @@ static int do_bye(struct o2gk_ep *ep, void __user *arg)
 			return -EINTR;
 	}
 	return 0;
+}
+
+static int do_bye(struct o2gk_ep *ep, void __user *arg)
+{
+	unsigned long end;
+	u32 ms, i;
+	int err;
+
+	if (get_user(ms, (u32 __user *)arg))
+		return -EFAULT;
+	end = jiffies + msecs_to_jiffies(ms);
+	/* What goes by a link does not wait in line with what is said here. */
+	err = wait_until_sent(ep, end);
+	if (err)
+		return err;
+	o2gk_ep_lock(ep);
+	for (i = 0; i < ep->size; i++)
+		if (ep->peers[i] && ep->peers[i]->sk)
+			o2g_proto_bye(&ep->core, &ep->peers[i]->core);
+	o2gk_ep_unlock(ep, O2GK_CALLER, NULL);
+	return wait_until_sent(ep, end);
 }
 
 static int do_info(struct o2gk_ep *ep, void __user *arg)

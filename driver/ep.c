@@ -125,6 +125,8 @@ struct o2gk_peer *o2gk_peer_get(struct o2gk_ep *ep, u32 rank)
 	INIT_LIST_HEAD(&p->done.link);
 	INIT_WORK(&p->rx_work, o2gk_rx_work);
 	INIT_WORK(&p->tx_work, o2gk_tx_work);
+	INIT_LIST_HEAD(&p->local);
+	INIT_WORK(&p->local_work, o2gk_local_work);
 	ep->peers[rank] = p;
 	return p;
 }
@@ -341,7 +343,10 @@ static void free_peers(struct o2gk_ep *ep)
 	for (i = 0; i < ep->size; i++) {
 		struct o2gk_peer *p = ep->peers[i];
 
-		if (p && p->sock)
+		if (!p)
+			continue;
+		o2gk_local_put(p);
+		if (p->sock)
 			sockfd_put(p->sock);
 		kfree(p);
 	}

@@ -22,6 +22,7 @@ static int __init o2gk_init(void)
 
 	if (err)
 		return err;
+	o2gk_local_init();
 	/* Copies are long: let the scheduler choose the processor. */
 	o2gk_wq = alloc_workqueue("o2g", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
 	if (!o2gk_wq) {

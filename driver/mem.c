@@ -100,6 +100,7 @@ static struct o2gk_pin *pin_alloc(unsigned long npages)
 
 	if (!pin)
 		return NULL;
+	refcount_set(&pin->refs, 1);
 	pin->pages = kvmalloc_array(npages, sizeof(*pin->pages),
 				    GFP_KERNEL_ACCOUNT);
 	pin->bvec = kvmalloc_array(npages, sizeof(*pin->bvec),
@@ -141,7 +142,7 @@ refused:
 
 void o2gk_pin_free(struct o2gk_pin *pin)
 {
-	if (!pin)
+	if (!pin || !refcount_dec_and_test(&pin->refs))
 		return;
 	if (pin->n)
 		unpin_user_pages_dirty_lock(pin->pages, pin->n, pin->write);

@@ -12,6 +12,7 @@
 #include <linux/mm_types.h>
 #include <linux/mutex.h>
 #include <linux/poll.h>
+#include <linux/refcount.h>
 #include <linux/skbuff.h>
 #include <linux/spinlock.h>
 #include <linux/uio.h>
@@ -30,14 +31,17 @@
 #define O2GK_RX_WORKER (1024 << 10)
 #define O2GK_TX_TURN 64	     /* packets, then others get the processor */
 #define O2GK_UNPIN_BATCH 16
+#define O2GK_LOCAL_EAGER (16 << 10) /* longer ones are copied once: local.c */
 
 struct o2gk_ep;
 struct o2gk_paper;
+struct o2gk_link;
 struct o2gk_req;
 
 /* Pinned user pages; freed in process context only, because unpinning sleeps. */
 struct o2gk_pin {
 	struct list_head link; /* ep->unpin, once nobody needs it */
+	refcount_t refs; /* its owner, who copies from it (local.c) */
 	struct page **pages;
 	struct bio_vec *bvec;
 	unsigned int n;
@@ -67,7 +71,8 @@ struct o2gk_req {
 	bool quiet;  /* say nothing on completion: the caller is told directly */
 	bool inside; /* being submitted: done before the call returns? */
 	bool done_inside;
-	struct o2gk_pin *pin; /* receive: its pinned pages */
+	bool direct; /* its DATA goes by the link */
+	struct o2gk_pin *pin; /* its pinned pages */
 	struct iovec *iov;    /* its user memory, when not pinned */
 	struct iovec iov0;    /* iov points here for a single piece */
 	void *kbuf;	      /* small send: the body. recv: body for FETCH */
@@ -138,6 +143,12 @@ struct o2gk_peer {
 	u64 txq_len;
 	struct list_head dirty; /* ep->dirty: has something new to send */
 	struct work_struct tx_work;
+
+	/* the other end of the connection, if it is the driver's: local.c */
+	struct o2gk_link *link; /* set once, under ep->lock */
+	u8 side;		/* of the link: 0 or 1 */
+	struct list_head local;
+	struct work_struct local_work;
 
 	/* the end; under ep->lock */
 	bool bye;  /* it said so */
@@ -266,8 +277,8 @@ void o2gk_ep_housekeeping(struct o2gk_ep *ep);
 extern const struct o2g_core_ops o2gk_core_ops;
 int o2gk_unexp_init(void);
 void o2gk_unexp_exit(void);
-/* The small receive of @p's rx is matched: find memory for its body. */
-int o2gk_recv_resolve(struct o2gk_peer *p);
+/* A small receive is matched: find memory for its body. */
+int o2gk_recv_resolve(struct o2gk_ep *ep, struct o2g_req *req);
 void o2gk_req_release(struct o2gk_ep *ep, struct o2gk_req *r);
 
 /* req.c: all in process context unless said otherwise */
@@ -331,6 +342,21 @@ int o2gk_sock_register(struct o2gk_ep *ep, u32 rank, int fd);
 void o2gk_sock_release_all(struct o2gk_ep *ep);
 /* Under the socket's lock. */
 void o2gk_sock_restore(struct o2gk_peer *p);
+
+/* local.c: two endpoints of this host */
+void o2gk_local_init(void);
+void o2gk_local_add(struct o2gk_peer *p);
+void o2gk_local_remove(struct o2gk_peer *p);
+void o2gk_local_put(struct o2gk_peer *p); /* last of all */
+bool o2gk_local_wants(const struct o2gk_ep *ep, const struct o2gd_sqe *e);
+/* The others under ep->lock: does this packet go by the link? Then send it. */
+bool o2gk_local_takes(struct o2gk_peer *p, const struct o2g_hdr *h,
+		      struct o2g_req *req);
+void o2gk_local_xmit(struct o2gk_peer *p, struct o2g_tx *tx);
+void o2gk_local_drop(struct o2gk_peer *p);
+void o2gk_local_sent(struct o2gk_peer *p);
+bool o2gk_local_leaving(struct o2gk_peer *p);
+void o2gk_local_work(struct work_struct *work);
 
 /* rx.c; with the socket's lock */
 void o2gk_rx_run(struct o2gk_peer *p, enum o2gk_context context);

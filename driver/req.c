@@ -41,14 +41,31 @@ static int prep_import(struct prep *p, const struct o2gd_sqe *e)
 			       &p->seg.n);
 }
 
+/* Refused: whoever copies does so with the process's memory. */
+static void prep_pin(struct o2gk_ep *ep, struct prep *p, bool write)
+{
+	p->pin = o2gk_pin_user(ep, p->iov, p->seg.n, write);
+	if (!p->pin)
+		return;
+	p->seg.type = O2GK_SEG_PAGES;
+	p->seg.bvec = p->pin->bvec;
+	p->seg.n = p->pin->n;
+}
+
 /* A small body is copied: it can then be sent by anybody at any time. */
-static int prep_send(struct prep *p, const struct o2gd_sqe *e)
+static int prep_send(struct o2gk_ep *ep, struct prep *p,
+		     const struct o2gd_sqe *e)
 {
 	struct iov_iter iter;
 	int err = prep_import(p, e);
 
-	if (err || e->len > O2GD_SMALL)
+	if (err)
 		return err;
+	if (e->len > O2GD_SMALL) {
+		if (o2gk_local_wants(ep, e))
+			prep_pin(ep, p, false);
+		return 0;
+	}
 	p->seg.type = O2GK_SEG_KERNEL;
 	p->kbuf = kmalloc(e->len, GFP_KERNEL_ACCOUNT);
 	if (!p->kbuf)
@@ -69,12 +86,7 @@ static int prep_recv(struct o2gk_ep *ep, struct prep *p,
 	err = prep_import(p, e);
 	if (err)
 		return err;
-	p->pin = o2gk_pin_user(ep, p->iov, p->seg.n, true);
-	if (p->pin) {
-		p->seg.type = O2GK_SEG_PAGES;
-		p->seg.bvec = p->pin->bvec;
-		p->seg.n = p->pin->n;
-	}
+	prep_pin(ep, p, true);
 	return 0;
 }
 
@@ -113,6 +125,7 @@ static void init_req(struct o2gk_req *r, const struct o2gd_sqe *e,
 	r->quiet = false;
 	r->inside = false;
 	r->done_inside = false;
+	r->direct = false;
 	r->done.dump = 0;
 	r->done.cqe.where = O2GD_AT_BUFFER;
 	r->pin = p->pin;
@@ -239,7 +252,7 @@ int o2gk_submit(struct o2gk_ep *ep, const struct o2gd_sqe *e)
 	if (err)
 		return err;
 	o2gk_ep_housekeeping(ep);
-	err = out ? prep_send(&prep, e) : prep_recv(ep, &prep, e);
+	err = out ? prep_send(ep, &prep, e) : prep_recv(ep, &prep, e);
 	if (err)
 		goto err_prep;
 	o2gk_ep_lock(ep);

@@ -28,8 +28,8 @@
 /* For who measures; docs/performance.md has numbers. */
 static uint rx_softirq = O2GK_RX_SOFTIRQ;
 module_param(rx_softirq, uint, 0644);
-MODULE_PARM_DESC(rx_softirq, "bytes of large messages that softirq copies for a "
-		 "connection in a tick, then a worker goes on; 0: all of them");
+MODULE_PARM_DESC(rx_softirq,
+		 "bytes of a connection's large messages that softirq copies in a tick; 0: all");
 
 struct turn {
 	struct o2gk_peer *p;
@@ -116,13 +116,14 @@ static int packet_begin(struct turn *t)
 	enum o2g_proto_reason r;
 
 	o2gk_sq_drain(ep);
+	o2gk_local_sent(p);
 	r = o2g_proto_rx_begin(&ep->core, &p->core, &p->stream.hdr, &p->rx);
 	keep_mem(p);
 	p->iter_set = false;
 	if (r)
 		return refuse(t, O2GD_LOST_PACKET, r);
 	if (p->rx.req && p->rx.sink.room &&
-	    p->rx.sink.segs->type == O2GK_SEG_LATER && o2gk_recv_resolve(p))
+	    p->rx.sink.segs->type == O2GK_SEG_LATER && o2gk_recv_resolve(ep, p->rx.req))
 		return refuse(t, O2GD_LOST_MEMORY, 0);
 	return 0;
 }
@@ -267,12 +268,13 @@ static void lose(struct o2gk_peer *p, enum o2gk_context context,
 size_t o2gk_rx_softirq_budget(unsigned long *tick, u64 *copied)
 {
 	u32 bound = READ_ONCE(rx_softirq);
+	unsigned long now = jiffies;
 
 	if (!bound)
 		return SIZE_MAX;
-	if (*tick != jiffies)
+	if (*tick != now)
 		*copied = 0;
-	*tick = jiffies;
+	*tick = now;
 	return bound - min_t(u64, bound, *copied);
 }
 

@@ -187,6 +187,7 @@ int o2gk_sock_register(struct o2gk_ep *ep, u32 rank, int fd)
 	o2gk_rx_run(p, O2GK_CALLER);
 	o2gk_tx_push(p, O2GK_CALLER);
 	release_sock(sk);
+	o2gk_local_add(p);
 	/* FIN or error may have come before the callbacks were ours. */
 	o2gk_queue(p, &p->rx_work);
 	return 0;
@@ -220,6 +221,7 @@ void o2gk_sock_release_all(struct o2gk_ep *ep)
 
 		if (!p)
 			continue;
+		o2gk_local_remove(p);
 		/* Either may have queued the other before ep->closing was set. */
 		cancel_work_sync(&p->rx_work);
 		cancel_work_sync(&p->tx_work);

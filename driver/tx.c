@@ -64,7 +64,12 @@ int o2gk_tx_xmit(struct o2g_core *c, struct o2g_peer *peer,
 		req->tx.hdr_done = 0;
 		req->tx.off = off;
 		req->tx.left = len;
-		enqueue(p, &req->tx, h);
+		if (o2gk_local_takes(p, h, req)) {
+			o2g_wire_encode(h, req->tx.hdr);
+			o2gk_local_xmit(p, &req->tx);
+		} else {
+			enqueue(p, &req->tx, h);
+		}
 		return 1;
 	}
 	/* Small, and already a copy of the user's: the packet takes it along. */
@@ -103,6 +108,7 @@ void o2gk_tx_drop(struct o2gk_peer *p)
 	}
 	p->txq_len = 0;
 	list_del_init(&p->dirty);
+	o2gk_local_drop(p);
 }
 
 /* --- sending, with the socket's lock --- */
@@ -307,6 +313,9 @@ void o2gk_tx_work(struct work_struct *work)
 
 	if (has_mm)
 		kthread_use_mm(mm);
+	o2gk_ep_lock(p->ep);
+	o2gk_local_sent(p);
+	o2gk_ep_unlock(p->ep, O2GK_WORKER, p);
 	o2gk_tx_push_unlocked(p, O2GK_WORKER);
 	if (has_mm) {
 		kthread_unuse_mm(mm);

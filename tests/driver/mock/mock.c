@@ -405,6 +405,22 @@ bool copy_from_iter_full(void *to, size_t n, struct iov_iter *i)
 	return copy_from_iter(to, n, i) == n;
 }
 
+size_t copy_page_to_iter(struct page *page, size_t off, size_t n,
+			 struct iov_iter *i)
+{
+	int unused;
+
+	if (!is_pinned(page, &unused))
+		mock_bug("the page is not pinned", __func__);
+	if (mock.on_copy) {
+		void (*f)(void) = mock.on_copy;
+
+		mock.on_copy = NULL;
+		f();
+	}
+	return copy_to_iter((char *)page + off, n, i);
+}
+
 /* --- bitmaps --- */
 
 static bool bit(const unsigned long *map, unsigned long n)
@@ -545,6 +561,8 @@ static bool run_work(void)
 
 	if (!w)
 		return false;
+	while (mock.lifo && w->next)
+		w = w->next;
 	cancel_work_sync(w);
 	mock_task = &worker;
 	worker.mm = NULL;

@@ -17,9 +17,12 @@ struct mock {
 	size_t send_space; /* what a connection holds before it is full */
 	size_t pin_at_most; /* pages pinned by one call; 0: any number */
 	bool no_pins;	    /* the user has pinned what he may */
+	bool near;  /* connections are of this host, as their addresses tell */
+	bool lifo;  /* of all work, the latest is done first */
 	bool later; /* what is sent arrives later, not in the sender's call */
 	int send_error;	   /* what sending fails with */
 	bool privileged;
+	void (*on_copy)(void); /* called once, when pages are copied to pages */
 
 	/* what must be as before at the end */
 	int spins, mutexes, rcu, atomic, softirq, socks;

@@ -282,6 +282,8 @@ static inline size_t iov_iter_count(const struct iov_iter *i)
 size_t copy_to_iter(const void *from, size_t n, struct iov_iter *i);
 size_t copy_from_iter(void *to, size_t n, struct iov_iter *i);
 bool copy_from_iter_full(void *to, size_t n, struct iov_iter *i);
+size_t copy_page_to_iter(struct page *page, size_t off, size_t n,
+			 struct iov_iter *i);
 
 /* --- locks, waiting, workers --- */
 
@@ -317,6 +319,13 @@ typedef struct {
 #define atomic_read(a) ((a)->n)
 #define atomic_inc(a) ((a)->n++)
 #define atomic_dec(a) ((a)->n--)
+
+typedef struct {
+	int n;
+} refcount_t;
+#define refcount_set(r, v) ((r)->n = (v))
+#define refcount_inc(r) ((r)->n > 0 ? (void)(r)->n++ : mock_bug("is gone", __func__))
+#define refcount_dec_and_test(r) (--(r)->n == 0)
 
 typedef struct {
 	int wakes;
@@ -448,6 +457,9 @@ void misc_deregister(struct miscdevice *d);
 
 /* --- sockets --- */
 
+#define IS_ENABLED(option) 0
+#define ntohs(x) __builtin_bswap16(x)
+#define AF_INET 2
 #define IPPROTO_TCP 6
 #define TCP_ESTABLISHED 1
 #define TCP_CLOSE 7
@@ -461,6 +473,8 @@ void misc_deregister(struct miscdevice *d);
 struct sock {
 	/* what the driver sees */
 	int sk_protocol, sk_state, sk_err;
+	u16 sk_family, sk_num, sk_dport; /* the last in network order */
+	u32 sk_rcv_saddr, sk_daddr;
 	unsigned int sk_shutdown;
 	gfp_t sk_allocation;
 	bool sk_use_task_frag;
@@ -481,6 +495,7 @@ struct sock {
 	bool no_space; /* somebody waits for room to send */
 	unsigned char *rx;
 	size_t rx_len, rx_size;
+	u64 sent;
 	unsigned int native; /* calls of the callbacks it had at first */
 };
 

@@ -165,6 +165,7 @@ int tcp_sendmsg_locked(struct sock *sk, struct msghdr *m, size_t n)
 	copy = malloc(n);
 	n = copy_from_iter(copy, min(n, space), &m->msg_iter);
 	append(sk->peer, copy, n);
+	sk->sent += n;
 	free(copy);
 	if (!n)
 		return -EFAULT;
@@ -277,6 +278,7 @@ static struct socket *sock_open(void)
 	while (s->sk)
 		s++;
 	*sk = (struct sock){ .sk_protocol = IPPROTO_TCP,
+			     .sk_family = AF_INET,
 			     .sk_state = TCP_ESTABLISHED,
 			     .sk_allocation = GFP_KERNEL,
 			     .sk_use_task_frag = true, .net = &mock_net,
@@ -314,6 +316,14 @@ void mock_tcp_pair(int fd[2])
 
 	a->sk->peer = b->sk;
 	b->sk->peer = a->sk;
+	a->sk->sk_num = 1000 + 2 * (a - sockets);
+	b->sk->sk_num = a->sk->sk_num + 1;
+	a->sk->sk_dport = ntohs(b->sk->sk_num);
+	b->sk->sk_dport = ntohs(a->sk->sk_num);
+	a->sk->sk_rcv_saddr = b->sk->sk_daddr = 0x0a000001;
+	b->sk->sk_rcv_saddr = 0x0a000002;
+	/* Far away it may have an address that is another one's here. */
+	a->sk->sk_daddr = mock.near ? 0x0a000002 : 0x0a000003;
 	fd[0] = (int)(a - sockets);
 	fd[1] = (int)(b - sockets);
 }

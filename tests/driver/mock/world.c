@@ -233,12 +233,15 @@ int world_open(void)
 
 static const struct weather {
 	size_t segment, send_space, pin_at_most;
-	bool later, no_pins;
+	bool later, no_pins, near, lifo;
 } weathers[] = {
 	{ .send_space = 64 << 10 },
 	{ .send_space = 1 << 20, .later = true },
 	{ .send_space = 30000, .segment = 1448, .pin_at_most = 2 },
 	{ .send_space = 20000, .segment = 9000, .no_pins = true },
+	{ .send_space = 64 << 10, .near = true },
+	{ .send_space = 3000, .near = true, .later = true, .segment = 700,
+	  .lifo = true },
 };
 
 void world_close_fds(void)
@@ -272,6 +275,8 @@ static bool once(void (*scenario)(void), const struct weather *w, unsigned int n
 	mock.pin_at_most = w->pin_at_most;
 	mock.later = w->later;
 	mock.no_pins = w->no_pins;
+	mock.near = w->near;
+	mock.lifo = w->lifo;
 	memset(&a, 0, sizeof(a));
 	memset(&b, 0, sizeof(b));
 	memset(buf, 0, 128 << 10);

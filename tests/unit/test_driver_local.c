@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/* driver/local.c: endpoints of one host. */
+#include "unit.h"
+
+#include "dev.h"
+#include "o2gk.h"
+#include "world.h"
+
+#define LEN 200000 /* in several packets */
+
+static u32 other_rank = 1;
+
+static struct o2gk_peer *peer_of(struct end *e)
+{
+	return ((struct o2gk_ep *)e->file.private_data)->peers[!e->s.rank];
+}
+
+static void open_near(void)
+{
+	mock.near = true;
+	assert_int_equal(world_open(), 0);
+	assert_non_null(peer_of(&a)->link);
+	assert_ptr_equal(peer_of(&a)->link, peer_of(&b)->link);
+}
+
+/* All that comes are failed requests, and at last the loss of the peer. */
+static void is_lost(struct end *e)
+{
+	struct o2gd_cqe c;
+
+	while (!e->lost) {
+		assert_int_equal(end_next(e, &c), 0);
+		assert_int_equal(c.status, -O2G_ERR_PEER);
+	}
+}
+
+/* --- what goes by the link --- */
+
+static void once(void)
+{
+	open_near();
+	for (u32 i = 0; i < 3; i++) {
+		assert_int_equal(end_recv(&b, i, i, LEN), 0);
+		assert_int_equal(end_submit(&a, O2GD_OP_SEND, i, i, data, LEN), 0);
+		assert_int_equal(end_got(&b, i, i, LEN), 0);
+		assert_int_equal(end_done(&a, i), 0);
+	}
+	assert_true(mock_sock(fds[0])->sent < 1000);
+	/* Short ones do not. */
+	assert_int_equal(end_recv(&b, 1, 1, 5000), 0);
+	assert_int_equal(end_send(&a, 1, 1, 5000), 0);
+	assert_int_equal(end_got(&b, 1, 1, 5000), 0);
+	assert_true(mock_sock(fds[0])->sent > 5000);
+}
+
+static void copied__once(void **state)
+{
+	world_run(once);
+}
+
+static void far(void)
+{
+	assert_int_equal(world_open(), 0);
+	assert_null(peer_of(&a)->link);
+	assert_int_equal(end_recv(&b, 1, 1, LEN), 0);
+	assert_int_equal(end_send(&a, 1, 1, LEN), 0);
+	assert_int_equal(end_got(&b, 1, 1, LEN), 0);
+	assert_true(mock_sock(fds[0])->sent > LEN);
+}
+
+static void copied__not_when_far(void **state)
+{
+	world_run(far);
+}
+
+/* One with the same addresses that is over is another one. */
+static void over(void)
+{
+	mock.near = true;
+	assert_int_equal(end_open(&a, 0, 16), 0);
+	assert_int_equal(end_open(&b, 1, 16), 0);
+	mock_tcp_pair(fds);
+	assert_int_equal(end_register(&a, 1, fds[0]), 0);
+	mock_sock(fds[0])->sk_state = TCP_CLOSE;
+	assert_int_equal(end_register(&b, 0, fds[1]), 0);
+	assert_null(peer_of(&b)->link);
+	mock_reset(mock_sock(fds[0]));
+}
+
+static void copied__not_from_the_dead(void **state)
+{
+	world_run(over);
+}
+
+/* To a receive that is shorter, or so short that it has no pages. */
+static void short_receive(void)
+{
+	static const u64 room[] = { 10, 3000, 50000 };
+	struct o2gd_cqe c;
+
+	open_near();
+	for (u32 i = 0; i < ARRAY_SIZE(room); i++) {
+		assert_int_equal(end_recv(&b, i, i, room[i]), 0);
+		assert_int_equal(end_send(&a, i, i, LEN), 0);
+		assert_int_equal(end_next(&b, &c), 0);
+		assert_int_equal(c.status, -O2G_ERR_TRUNCATED);
+		assert_int_equal(c.length, room[i]);
+		assert_memory_equal(buf, data, room[i]);
+	}
+	assert_true(mock_sock(fds[0])->sent < 1000);
+}
+
+static void copied__truncated(void **state)
+{
+	world_run(short_receive);
+}
+
+/* Without pinned pages: of the receiver, a worker has its memory; of the sender,
+ * the connection does it. */
+static void unpinned(void)
+{
+	open_near();
+	mock.no_pins = true;
+	assert_int_equal(end_recv(&b, 1, 1, LEN), 0);
+	mock.no_pins = false;
+	assert_int_equal(end_send(&a, 1, 1, LEN), 0);
+	assert_int_equal(end_got(&b, 1, 1, LEN), 0);
+	assert_true(mock_sock(fds[0])->sent < 1000);
+	assert_int_equal(end_recv(&b, 1, 1, LEN), 0);
+	mock.no_pins = true;
+	assert_int_equal(end_send(&a, 1, 1, LEN), 0);
+	assert_int_equal(end_got(&b, 1, 1, LEN), 0);
+	assert_true(mock_sock(fds[0])->sent > LEN);
+}
+
+static void copied__unpinned(void **state)
+{
+	world_run(unpinned);
+}
+
+/* --- ends --- */
+
+static void give_up(void)
+{
+	mock_as(&mock_mm, 1000);
+	assert_int_equal(o2gk_fops.unlocked_ioctl(&a.file, O2GD_PEER_DOWN,
+						  (unsigned long)&other_rank),
+			 0);
+}
+
+static void gives_up_before(void)
+{
+	mock.later = true;
+	open_near();
+	assert_int_equal(end_recv(&b, 1, 1, LEN), 0);
+	assert_int_equal(end_submit(&a, O2GD_OP_SEND, 1, 1, data, LEN), 0);
+	mock_net_run(); /* RTS, CTS; the packet is on the link */
+	assert_true(peer_of(&b)->local_work.pending);
+	give_up();
+	is_lost(&a);
+	is_lost(&b);
+}
+
+static void sender__gives_up_before(void **state)
+{
+	world_run(gives_up_before);
+}
+
+static struct task_struct *worker_task;
+
+static void give_up_in_between(void)
+{
+	worker_task = mock_task;
+	give_up();
+	/* The pages are needed, whatever has become of the request. */
+	assert_true(mock.pinned > LEN / PAGE_SIZE);
+	mock_task = worker_task;
+}
+
+/* What is copied then is not believed. */
+static void gives_up_while(void)
+{
+	open_near();
+	assert_int_equal(end_recv(&b, 1, 1, LEN), 0);
+	mock.on_copy = give_up_in_between;
+	assert_int_equal(end_submit(&a, O2GD_OP_SEND, 1, 1, data, LEN), 0);
+	is_lost(&a);
+	is_lost(&b);
+}
+
+static void sender__gives_up_while(void **state)
+{
+	world_run(gives_up_while);
+}
+
+static void receiver_closes(void)
+{
+	mock.later = true;
+	open_near();
+	assert_int_equal(end_recv(&b, 1, 1, LEN), 0);
+	assert_int_equal(end_submit(&a, O2GD_OP_SEND, 1, 1, data, LEN), 0);
+	mock_net_run();
+	world_close_fds();
+	end_close(&b);
+	is_lost(&a);
+}
+
+static void receiver__closes(void **state)
+{
+	world_run(receiver_closes);
+}
+
+static void sender_closes(void)
+{
+	mock.later = true;
+	open_near();
+	assert_int_equal(end_recv(&b, 1, 1, LEN), 0);
+	assert_int_equal(end_submit(&a, O2GD_OP_SEND, 1, 1, data, LEN), 0);
+	mock_net_run();
+	world_close_fds();
+	end_close(&a);
+	is_lost(&b);
+}
+
+static void sender__closes(void **state)
+{
+	world_run(sender_closes);
+}
+
+/* The process is dead, and its memory was not pinned. */
+static void receiver_dies(void)
+{
+	mock.later = true;
+	open_near();
+	mock.no_pins = true;
+	assert_int_equal(end_recv(&b, 1, 1, LEN), 0);
+	mock.no_pins = false;
+	assert_int_equal(end_submit(&a, O2GD_OP_SEND, 1, 1, data, LEN), 0);
+	mock_net_run();
+	mock_mm.users = 0;
+	mock_run();
+	is_lost(&a);
+	is_lost(&b);
+}
+
+static void receiver__dies(void **state)
+{
+	world_run(receiver_dies);
+}
+
+/* What was to be read is read before the goodbye is heard. */
+static void bye(void)
+{
+	struct o2gd_mem m = { .addr = (uintptr_t)data, .len = LEN,
+			      .access = O2GD_READ, .key = 9 };
+	struct o2gd_sqe e = { .op = O2GD_OP_GET, .slot = 1, .key = 9,
+			      .addr = (uintptr_t)buf, .len = LEN };
+	u32 ms = 1000;
+
+	mock.later = true;
+	open_near();
+	assert_int_equal(end_call(&a, O2GD_MEM_ADD, &m), 0);
+	assert_int_equal(end_call(&b, O2GD_SUBMIT, &e), 0);
+	mock_net_run();
+	assert_int_equal(end_call(&a, O2GD_BYE, &ms), 0);
+	assert_int_equal(end_done(&b, 1), 0);
+	assert_memory_equal(buf, data, LEN);
+	is_lost(&b);
+}
+
+static void bye__waits(void **state)
+{
+	world_run(bye);
+}
+
+/* More than are served at once, and those who serve come late. */
+static void many_gets(void)
+{
+	enum { N = 300 };
+	struct o2gd_mem m = { .addr = (uintptr_t)data, .len = LEN,
+			      .access = O2GD_READ, .key = 9 };
+	struct o2gd_sqe e = { .op = O2GD_OP_GET, .key = 9, .offset = 77,
+			      .addr = (uintptr_t)buf, .len = 5000 };
+	u32 slots = N;
+
+	mock.lifo = true;
+	open_near();
+	assert_int_equal(end_call(&b, O2GD_GROW, &slots), 0);
+	assert_int_equal(end_call(&a, O2GD_MEM_ADD, &m), 0);
+	for (e.slot = 0; e.slot < N; e.slot++)
+		assert_int_equal(end_call(&b, O2GD_SUBMIT, &e), 0);
+	for (u32 i = 0; i < N; i++) {
+		struct o2gd_cqe c;
+
+		assert_int_equal(end_next(&b, &c), 0);
+		assert_int_equal(c.status, 0);
+	}
+	assert_memory_equal(buf, data + 77, 5000);
+	assert_true(mock_sock(fds[0])->sent < 5000);
+}
+
+static void gets__many(void **state)
+{
+	world_run(many_gets);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		T(copied__once),
+		T(copied__not_when_far),
+		T(copied__not_from_the_dead),
+		T(copied__truncated),
+		T(copied__unpinned),
+		T(sender__gives_up_before),
+		T(sender__gives_up_while),
+		T(receiver__closes),
+		T(sender__closes),
+		T(receiver__dies),
+		T(bye__waits),
+		T(gets__many),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
