@@ -33,6 +33,13 @@ $(BUILD)/bench/bpf_match: bench/bpf/match.c $(BUILD)/include/bench_match.skel.h 
 	$(CC) $(bench_flags) -Wno-unused-parameter -Ibench/bpf -Icore -Iengine \
 	  -Iinclude -Ichannel -I$(BUILD)/include -o $@ $< core/match.c \
 	  core/stream.c core/wire.c -lbpf
+
+# A round trip with nothing around it: how near the channel is to what is possible.
+bench-build: $(BUILD)/bench/bpf_floor
+$(BUILD)/bench/bpf_floor: bench/bpf/floor.c $(BUILD)/include/o2g_bpf.skel.h
+	@mkdir -p $(@D)
+	$(CC) $(bench_flags) -Ichannel -Ibase -Iengine -Iinclude -Icore \
+	  -I$(BUILD)/include -o $@ $< -lbpf
 endif
 
 bench-build: $(BUILD)/bench/match_peers

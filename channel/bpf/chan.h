@@ -19,6 +19,7 @@
 
 #define BPF_RETRY_US 500   /* until the kernel has caught up with itself */
 #define BPF_WORK (256 << 10) /* bytes of the ring per turn */
+#define BPF_IDLE 2048	   /* turns in vain, then sockets are watched again */
 
 /* The maps of a seat, as this process has them. */
 struct bpf_place {
@@ -40,6 +41,8 @@ struct bpf_chan {
 	struct chan_timer retry;
 	bool waits[BPF_CONNS]; /* for it, by index */
 	u64 refused;	   /* connections that could not join */
+	struct tcp_conn *busy; /* where the last piece came from, or NULL */
+	u32 idle;	   /* turns that found nothing */
 };
 
 static inline struct bpf_chan *bpf_chan_of(struct chan *c)

@@ -174,6 +174,8 @@ static void leave(struct tcp_conn *k)
 		bpf_sys_delete(b->place.socks, &index);
 	b->conns[index] = NULL;
 	b->njoined--;
+	if (b->busy == k)
+		b->busy = NULL;
 }
 
 const struct tcp_intake bpf_intake = {

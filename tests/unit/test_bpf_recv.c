@@ -73,10 +73,13 @@ void tcp_disarm(struct chan *c)
 
 void tcp_conn_watch(struct tcp_conn *k)
 {
+	k->watched = true;
+	k->streak = 0;
 }
 
 void tcp_conn_unwatch(struct tcp_conn *k)
 {
+	k->watched = false;
 }
 
 void bpf_conn_sync(int fd)
@@ -143,6 +146,7 @@ static int setup(void **state)
 		conns[i].intake = &intake;
 		conns[i].intake_id = i;
 		conns[i].state = TCP_OPEN;
+		conns[i].watched = true;
 		o2g_list_init(&conns[i].more);
 		chan->conns[i] = &conns[i];
 	}
@@ -215,6 +219,41 @@ static void poll__a_piece_that_does_not_fit_ends_it(void **state)
 	assert_string_equal(events, "AB!");
 }
 
+/* One that sends all the time is not watched ... */
+static void keep_busy(u32 conn)
+{
+	for (int i = 0; i < TCP_STREAK; i++) {
+		place(conn, 'A');
+		bpf_poll(&chan->tcp.chan);
+	}
+	assert_false(conns[conn].watched);
+}
+
+/* ... until it is silent, for it may be dead, */
+static void poll__who_is_silent_is_watched(void **state)
+{
+	keep_busy(0);
+	for (int i = 0; i < BPF_IDLE; i++)
+		bpf_poll(&chan->tcp.chan);
+	assert_true(conns[0].watched);
+}
+
+/* or another one sends, */
+static void poll__only_one_is_not_watched(void **state)
+{
+	keep_busy(0);
+	keep_busy(1);
+	assert_true(conns[0].watched);
+}
+
+/* or we sleep. */
+static void arm__everybody_is_watched(void **state)
+{
+	keep_busy(0);
+	assert_false(bpf_arm(&chan->tcp.chan));
+	assert_true(conns[0].watched);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -229,6 +268,12 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			poll__a_piece_that_does_not_fit_ends_it, setup,
 			teardown),
+		cmocka_unit_test_setup_teardown(poll__who_is_silent_is_watched,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(poll__only_one_is_not_watched,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(arm__everybody_is_watched,
+						setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
