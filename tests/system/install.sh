@@ -49,6 +49,8 @@ fi
 for page in man3/o2g_send.3 man3/o2g_isend.3 man7/o2g.7 man1/o2g.1; do
 	[ -s "$to/share/man/$page" ] || fail "$page is not installed"
 done
+expect "$to/lib/systemd/system/o2g-bpf@.service" \
+	"^ExecStart=$to/bin/o2g bpf load --group %i\$"
 cd "$OLDPWD" || exit 1
 
 mk uninstall PREFIX="$to"
