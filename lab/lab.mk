@@ -6,17 +6,21 @@
 # make vm-debug-test   the same on a kernel built with KASAN, lockdep and others
 # make vm-fuzz         fuzz the driver for FUZZ_SECONDS
 # make driver-check    sparse and checkpatch
+# make vm-show         what the driver is for, beside tcp, MPICH and Open MPI: lab/show;
+#                      S="calls messages" runs some of its parts
 # make lab-build       only build what a guest needs
 
 LAB_KERNEL ?= 6.1
 LAB_ALL ?= 0
 LAB_OUT := $(BUILD)/lab/$(notdir $(LAB_KERNEL))
 
-.PHONY: vm-test vm-debug-test vm-fuzz driver-check lab-build lab-modules
+.PHONY: vm-show show-build vm-test vm-debug-test vm-fuzz driver-check lab-build lab-modules
 
 LAB_TOOLS := $(addprefix $(BUILD)/lab/,cable remote count fuzz_dev)
 $(BUILD)/lab/fuzz_dev: core/wire.c core/wire.h include/uapi/o2g.h
 
+# LAB_ALL: the test list also names programs of others, such as bench/nas.
+lab-build: $(if $(filter-out 0,$(LAB_ALL)),test-build)
 lab-build: all $(MPI_TESTS) $(DRIVER_TESTS) lab-modules $(LAB_TOOLS) $(BUILD)/lab/insn.so
 
 # The version of the plugin interface goes with QEMU's.
@@ -26,6 +30,7 @@ $(BUILD)/lab/insn.so: lab/insn.c $(BUILD)/flags
 	  -DPLUGIN_VERSION=$$(qemu-system-x86_64 --version 2>/dev/null | \
 	    awk '/version/ { print ($$4 + 0 >= 9.2) ? 4 : 1 }') -o $@ $<
 
+$(BUILD)/lab/count: lab/mark.h
 $(LAB_TOOLS): $(BUILD)/lab/%: lab/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(LDFLAGS) $(INC) -o $@ $(filter %.c,$^)
@@ -43,7 +48,7 @@ lab-modules:
 # Where the kernel cannot be had there is nothing to test: lab/kernel says why.
 lab_ready = scripts/setup lab && { lab/kernel dir '$(LAB_KERNEL)' >/dev/null || { \
   [ $$? = 77 ] && echo "skipped: no kernel $(LAB_KERNEL)" && exit 0; exit 1; }; } && \
-  $(again) -s lab-build LAB_KERNEL='$(LAB_KERNEL)'
+  $(again) -s lab-build LAB_KERNEL='$(LAB_KERNEL)' LAB_ALL='$(LAB_ALL)'
 
 vm-test:
 	@$(lab_ready) && BUILD=$(BUILD) LAB_ALL=$(LAB_ALL) lab/test --kernel '$(LAB_KERNEL)' $(T)
@@ -62,3 +67,37 @@ vm-fuzz:
 driver-check:
 	@scripts/setup lab
 	@BUILD=$(BUILD) lab/driver-check '$(LAB_KERNEL)'
+
+# --- lab/show ---
+
+# $(1): folder, $(2): compiler, $(3): what must be built before
+define show_rule
+$(BUILD)/lab/show/$(1)/messages: lab/shows/messages.c lab/mark.h $(3)
+	@mkdir -p $$(@D)
+	$(2) $(bench_flags) -Ilab -o $$@ $$<
+
+show-build: $(BUILD)/lab/show/$(1)/messages
+endef
+
+$(eval $(call show_rule,o2g,$(MPICC),$(MPICC) $(LIBMPI) $(MPI_H)))
+ifneq ($(shell command -v mpicc.mpich),)
+$(eval $(call show_rule,mpich,mpicc.mpich,))
+endif
+ifneq ($(shell command -v mpicc.openmpi),)
+$(eval $(call show_rule,openmpi,mpicc.openmpi,))
+endif
+
+show-build: lab-build bench-build $(addprefix $(BUILD)/lab/show/,sockets lateness)
+
+$(BUILD)/lab/show/sockets: lab/shows/sockets.c lab/mark.h tests/driver/dev.c \
+                           core/wire.c include/uapi/o2g.h
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(LDFLAGS) $(INC) -Ilab -Itests/driver -o $@ $(filter %.c,$^)
+
+$(BUILD)/lab/show/lateness: lab/shows/lateness.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $<
+
+vm-show:
+	@$(lab_ready) && $(again) -s show-build LAB_KERNEL='$(LAB_KERNEL)' && \
+	  BUILD=$(BUILD) LAB_KERNEL='$(LAB_KERNEL)' lab/show $(S)

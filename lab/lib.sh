@@ -21,7 +21,20 @@ lab_tmp()
 vm_defaults()
 {
 	vm_kernel=${LAB_KERNEL:-6.1} vm_cpus=2 vm_mem=512 vm_time=120
-	vm_append= vm_qemu= vm_tty= vm_name=lab pair_words=()
+	vm_append= vm_qemu= vm_tty= vm_name=lab vm_tcg=thread=multi vm_cpu=max
+	pair_words=()
+}
+
+# The emulator counts a byte that "rep movsb" copies as an instruction; without erms
+# the kernel copies words.
+WORDS=max,-erms,-fsrm
+
+# A machine whose clock is the instructions it executes: what it measures does not
+# depend on what else the host does. Its processors take turns, and share the time.
+virtual_time()
+{
+	vm_tcg=thread=single vm_cpu=$WORDS
+	vm_qemu+=" -icount shift=0,sleep=off"
 }
 
 # vm_prepare DIR SHARE COMMAND...: the initramfs, and what the guest shall do.
@@ -114,11 +127,11 @@ vm_start()
 	[ -n "$vm_tty" ] && port=virtconsole out="stdio,id=out,signal=off"
 	timeout --foreground -k 5 "$vm_time" qemu-system-x86_64 \
 		-name "o2g-$vm_name" -nodefaults -no-user-config -display none -no-reboot \
-		-machine q35 -accel tcg,thread=multi -cpu max \
+		-machine q35 -accel "tcg,$vm_tcg" -cpu "$vm_cpu" \
 		-smp "$vm_cpus" -m "$vm_mem" \
 		-kernel "$vm_dir/vmlinuz" -initrd "$vm_dir/initramfs.gz" \
 		-append "console=ttyS0 reboot=t panic=-1 oops=panic mitigations=off \
-nokaslr audit=0 apparmor=0 random.trust_cpu=on net.ifnames=0 $vm_append" \
+nokaslr audit=0 lsm=landlock,lockdown,yama,bpf random.trust_cpu=on net.ifnames=0 $vm_append" \
 		-chardev "file,id=log,path=$dir/klog" -serial chardev:log \
 		-device virtio-serial -add-fd fd=9,set=1 -chardev "$out" \
 		-device $port,chardev=out \

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 # timeout: 240
 # Rounds of: a job, kill -9 at a random moment, unload, load. ROUNDS in the
-# environment as FUZZ_ROUNDS; 5 otherwise. Nothing may stay behind.
+# environment as FUZZ_ROUNDS; 5 otherwise. Nothing may stay behind. And some rounds
+# of two processes that use the driver directly, which are faster.
 . lab/tests/guest.inc
 need_driver
 
@@ -32,3 +33,5 @@ echo "kernel memory after round 2 and at the end, kB: ${before:-?} $(slabs)"
 # A leak of even a page each round shows over many rounds.
 [ "$rounds" -lt 100 ] || [ "$(slabs)" -lt $((before + rounds * 4)) ] ||
 	fail "the kernel's memory grows"
+unload_driver || fail "it does not unload"
+"$BUILD/tests/driver/rounds" "$DRIVER" 20 "${FUZZ_SEED:-$$}" || fail "rounds"

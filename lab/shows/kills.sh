@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
+# kill -9 at a random moment, unload, load: kills.sh ROUNDS
+. lab/tests/guest.inc
+
+"$BUILD/tests/driver/rounds" "$DRIVER" "${1:-1000}" "${FUZZ_SEED:-1}"
