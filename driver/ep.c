@@ -176,6 +176,9 @@ static void grow_bins(struct o2gk_ep *ep)
 	struct o2g_match_bin *bins, *old = NULL;
 	u32 n;
 
+	/* Without the lock: too late or too early by one call does no harm. */
+	if (likely(!data_race(o2g_match_wants(&ep->core.match))))
+		return;
 	spin_lock_bh(&ep->lock);
 	n = o2g_match_wants(&ep->core.match);
 	spin_unlock_bh(&ep->lock);

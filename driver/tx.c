@@ -174,11 +174,25 @@ static bool is_out(struct o2g_tx *tx, u64 n)
 	return tx->hdr_done == O2G_HDR_SIZE && !tx->left;
 }
 
-/* The head of the queue is out: on to what it makes the core do. */
-static void finish(struct o2gk_peer *p, struct o2g_tx *tx,
-		   enum o2gk_context context)
+/* What to send next, and whether more follows; under ep->lock. */
+static struct o2g_tx *head(struct o2gk_peer *p, bool *more)
+{
+	struct o2g_tx *tx;
+
+	list_del_init(&p->dirty);
+	if (p->lost || o2g_list_empty(&p->txq))
+		return NULL;
+	tx = o2g_list_first(&p->txq, struct o2g_tx, link);
+	*more = tx->link.next != &p->txq;
+	return tx;
+}
+
+/* The head of the queue is out: on to what it makes the core do. The next one. */
+static struct o2g_tx *finish(struct o2gk_peer *p, struct o2g_tx *tx,
+			     enum o2gk_context context, bool *more)
 {
 	struct o2gk_ep *ep = p->ep;
+	struct o2g_tx *next;
 
 	o2gk_ep_lock(ep);
 	o2g_list_del(&tx->link);
@@ -193,19 +207,17 @@ static void finish(struct o2gk_peer *p, struct o2g_tx *tx,
 		o2g_proto_sent(&ep->core, tx->req);
 	else
 		kfree(ctl_of(tx));
+	next = head(p, more);
 	o2gk_ep_unlock(ep, context == O2GK_CALLER ? O2GK_WORKER : context, p);
+	return next;
 }
 
-static struct o2g_tx *head(struct o2gk_peer *p, bool *more)
+static struct o2g_tx *first(struct o2gk_peer *p, bool *more)
 {
-	struct o2g_tx *tx = NULL;
+	struct o2g_tx *tx;
 
 	spin_lock_bh(&p->ep->lock);
-	list_del_init(&p->dirty);
-	if (!p->lost && !o2g_list_empty(&p->txq)) {
-		tx = o2g_list_first(&p->txq, struct o2g_tx, link);
-		*more = tx->link.next != &p->txq;
-	}
+	tx = head(p, more);
 	spin_unlock_bh(&p->ep->lock);
 	return tx;
 }
@@ -276,7 +288,7 @@ void o2gk_tx_push(struct o2gk_peer *p, enum o2gk_context context)
 		o2gk_queue(p, &p->tx_work);
 		return;
 	}
-	while ((tx = head(p, &more))) {
+	for (tx = first(p, &more); tx;) {
 		if (needs_user_memory(tx) && !borrowed) {
 			if (context == O2GK_WORKER) /* the process is dead */
 				give_up(p, O2GD_LOST_LOCAL, 0);
@@ -294,7 +306,7 @@ void o2gk_tx_push(struct o2gk_peer *p, enum o2gk_context context)
 			return;
 		}
 		if (ret)
-			finish(p, tx, context);
+			tx = finish(p, tx, context, &more);
 	}
 }
 

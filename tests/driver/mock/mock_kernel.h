@@ -65,6 +65,7 @@ typedef unsigned int gfp_t;
 #define le32_to_cpu(x) ((u32)(x))
 #define le64_to_cpu(x) ((u64)(x))
 #define READ_ONCE(x) (*(const volatile __typeof__(x) *)&(x))
+#define data_race(x) (x)
 #define WRITE_ONCE(x, v) (*(volatile __typeof__(x) *)&(x) = (v))
 #define barrier() __asm__ volatile("" ::: "memory")
 #define smp_mb() __sync_synchronize()
@@ -526,6 +527,7 @@ typedef int (*sk_read_actor_t)(read_descriptor_t *desc, struct sk_buff *skb,
 			       unsigned int off, size_t len);
 
 #define inet_csk(sk) (sk)
+#define inet_csk_enter_pingpong_mode(sk) ((void)(sk))
 #define sock_net(sk) ((sk)->net)
 #define sk_is_tcp(sk) ((sk)->sk_protocol == IPPROTO_TCP)
 #define sock_owned_by_user_nocheck(sk) ((sk)->owned)
