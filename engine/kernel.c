@@ -173,7 +173,19 @@ int kern_take_socket(struct user_ep *ep, struct chan_peer *p, int fd)
 	if (err < 0)
 		o2g_warn("the driver does not take the connection to rank %u: %s",
 			 p->core.rank, strerror(-err));
+	else
+		ep->kern->sockets++;
 	return err;
+}
+
+bool kern_has_all(const struct user_ep *ep)
+{
+	unsigned wanted = (unsigned)ep->eng.size - 1;
+
+	for (unsigned i = 0; i < ep->nchans; i++)
+		if (!strcmp(ep->chans[i]->ops->name, "shm"))
+			wanted = (unsigned)ep->eng.size - ep->local_size;
+	return ep->kern->sockets >= wanted;
 }
 
 void kern_peer_lost(struct user_ep *ep, u32 rank)

@@ -26,6 +26,7 @@ struct kern {
 	struct chan chan;	 /* in ep->chans, for polling and sleeping */
 	struct chan_watch watch; /* the device, for who sleeps */
 	unsigned callbacks;	 /* requests in the driver that have one */
+	unsigned sockets;	 /* it was given */
 
 	/* the mapping */
 	void *map;
@@ -43,6 +44,8 @@ int kern_attach(struct user_ep *ep);
 /* Say goodbye and close; the sockets are the channel's again. */
 void kern_detach(struct user_ep *ep);
 int kern_grow(struct user_ep *ep, u32 slots);
+/* Has the driver a socket to every rank that is not reached by memory? */
+bool kern_has_all(const struct user_ep *ep);
 int kern_take_socket(struct user_ep *ep, struct chan_peer *p, int fd);
 void kern_peer_lost(struct user_ep *ep, u32 rank);
 /* ioctl: 0 or more, or a negative errno. */

@@ -97,7 +97,6 @@ struct user_ep {
 	struct o2g_list timers;
 	u64 timer_armed_us; /* when timer_fd fires, 0 not armed */
 	unsigned idle_polls;
-	u64 last_fds_ns; /* when user_look last looked at the descriptors */
 	struct epoll_event *live_events; /* being handled, see chan_watch_del */
 	int nlive_events;
 
@@ -309,8 +308,6 @@ int user_poll_fds(struct user_ep *ep, int timeout_ms);
 bool user_arm(struct user_ep *ep);
 void user_disarm(struct user_ep *ep);
 void user_flush(struct user_ep *ep);
-
-#define FDS_DRIVER_NS 1000000 /* descriptors are looked at, with the driver */
 
 /* wait.c */
 int user_wait_locked(struct user_ep *ep, int (*cond)(void *), void *arg,

@@ -26,6 +26,7 @@
 #define SLOW_CLOCK_EVERY 2
 #define FDS_OFTEN_NS 5000
 #define FDS_RARELY_NS 25000
+#define FDS_DRIVER_NS 1000000 /* they only tell of new connections */
 #define YIELD_NS 1000 /* a yield that let nobody run is shorter */
 #define VAIN_NS 50000 /* of those, before sleeping is cheaper */
 #define OFFER_NS 2000000
