@@ -2,7 +2,8 @@
 /*
  * System calls to receive in a ping-pong of small messages. A child process
  * traces rank 1 and counts; the counter is in memory they share, so looking at
- * it costs no call. Answers are sent outside what is counted.
+ * it costs no call. Answers are sent outside what is counted. "own" are those of
+ * the thread that receives; threads of a library may make others meanwhile.
  */
 #define _GNU_SOURCE
 #include "perf.h"
@@ -31,7 +32,7 @@ static const struct perf_option options[] = {
 };
 
 struct counter {
-	atomic_long calls;
+	atomic_long calls, own;
 	_Atomic enum state state;
 };
 
@@ -61,7 +62,7 @@ static int seize_all(pid_t pid)
 /* A call stops its thread twice, at its beginning and at its end. */
 static void trace(struct counter *c, pid_t pid)
 {
-	long stops = 0;
+	long stops = 0, own = 0;
 	int status;
 	pid_t tid;
 
@@ -75,10 +76,13 @@ static void trace(struct counter *c, pid_t pid)
 
 		if (!WIFSTOPPED(status))
 			continue;
-		if (WSTOPSIG(status) == (SIGTRAP | 0x80))
+		if (WSTOPSIG(status) == (SIGTRAP | 0x80)) {
+			own += tid == pid;
+			atomic_store(&c->own, own / 2);
 			atomic_store(&c->calls, ++stops / 2);
-		else if (status >> 16 == 0)
+		} else if (status >> 16 == 0) {
 			sig = WSTOPSIG(status);
+		}
 		ptrace(PTRACE_SYSCALL, tid, 0, sig);
 	}
 }
@@ -119,20 +123,27 @@ static void receive(char *byte)
 		MPI_Test(&req, &done, MPI_STATUS_IGNORE);
 }
 
-static double receive_all(struct counter *c)
+struct found {
+	double calls, own; /* a message */
+};
+
+static struct found receive_all(struct counter *c)
 {
-	long calls = 0, before;
+	long calls = 0, own = 0;
 	char byte[8];
 
 	for (long i = 0; i < messages; i++) {
 		if (late)
 			usleep(200);
-		before = atomic_load(&c->calls);
+		calls -= atomic_load(&c->calls);
+		own -= atomic_load(&c->own);
 		receive(byte);
-		calls += atomic_load(&c->calls) - before;
+		calls += atomic_load(&c->calls);
+		own += atomic_load(&c->own);
 		MPI_Send(byte, sizeof(byte), MPI_BYTE, 0, TAG, MPI_COMM_WORLD);
 	}
-	return (double)calls / messages;
+	return (struct found){ (double)calls / messages,
+			       (double)own / messages };
 }
 
 static void send_all(void)
@@ -146,11 +157,11 @@ static void send_all(void)
 	}
 }
 
-static double count(void)
+static struct found count(void)
 {
 	struct counter *c = mmap(NULL, sizeof(*c), PROT_READ | PROT_WRITE,
 				 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	double calls;
+	struct found found;
 	pid_t tracer;
 
 	if (c == MAP_FAILED)
@@ -158,24 +169,24 @@ static double count(void)
 	tracer = start_tracer(c);
 	if (tracer < 0 || atomic_load(&c->state) == IMPOSSIBLE)
 		perf_fail("a process cannot be traced here (ptrace)");
-	calls = receive_all(c);
+	found = receive_all(c);
 	kill(tracer, SIGKILL);
 	waitpid(tracer, NULL, 0);
-	return calls;
+	return found;
 }
 
 static void run(struct perf *p)
 {
-	double calls = 0;
+	struct found found = { 0 };
 
 	MPI_Barrier(MPI_COMM_WORLD);
 	if (p->rank == 0)
 		send_all();
 	else if (p->rank == 1)
-		calls = count();
-	calls = perf_max_over_ranks(calls);
+		found = count();
 	perf_cell(p, "messages", messages);
-	perf_cell(p, "calls", calls);
+	perf_cell(p, "calls", perf_max_over_ranks(found.calls));
+	perf_cell(p, "own", perf_max_over_ranks(found.own));
 	perf_row_end(p);
 }
 

@@ -7,7 +7,7 @@ np=$1 class=$2
 shift 2
 for kernel in ${*:-is ep cg mg ft}; do
 	for mpi in $MPIS; do
-		report "$mpi" 100 start_on "$mpi" "$np" \
+		report "$mpi" 60 start_on "$mpi" "$np" \
 			"$PWD/$BUILD/bench/$(folder_of "$mpi")/nas/$kernel" "$class" --json
 	done
 done
