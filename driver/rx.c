@@ -252,8 +252,10 @@ static void read_socket(struct turn *t)
 {
 	read_descriptor_t desc = { .arg.data = t, .count = 1 };
 
-	/* Reading at once is no reason to acknowledge each message at once: that
-	 * is what the next packet the other way is for, or the second one in. */
+	/*
+	 * Reading at once is no reason to acknowledge each message at once: that
+	 * is what the next packet the other way is for, or the second one in.
+	 */
 	inet_csk_enter_pingpong_mode(t->p->sk);
 	tcp_read_sock(t->p->sk, &desc, actor);
 	count(t);
