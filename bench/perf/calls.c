@@ -27,7 +27,7 @@ static long messages = 2000, late, poll;
 static const struct perf_option options[] = {
 	{"messages", &messages, "messages received"},
 	{"late", &late, "1: each is there before it is asked for"},
-	{"poll", &poll, "1: MPI_Irecv, and MPI_Test until it is there"},
+	{"poll", &poll, "1: receives are posted before, and polled for"},
 	{0},
 };
 
@@ -108,9 +108,14 @@ static pid_t start_tracer(struct counter *c)
 	return child;
 }
 
-static void receive(char *byte)
+static void post(char *byte, MPI_Request *req)
 {
-	MPI_Request req;
+	MPI_Irecv(byte, 8, MPI_BYTE, 0, TAG, MPI_COMM_WORLD, req);
+}
+
+/* Polling, the next receive is posted before the answer makes a message come. */
+static void receive(char *byte, MPI_Request *req, bool last)
+{
 	int done = 0;
 
 	if (!poll) {
@@ -118,9 +123,10 @@ static void receive(char *byte)
 			 MPI_STATUS_IGNORE);
 		return;
 	}
-	MPI_Irecv(byte, 8, MPI_BYTE, 0, TAG, MPI_COMM_WORLD, &req);
 	while (!done)
-		MPI_Test(&req, &done, MPI_STATUS_IGNORE);
+		MPI_Test(req, &done, MPI_STATUS_IGNORE);
+	if (!last)
+		post(byte, req);
 }
 
 struct found {
@@ -130,17 +136,20 @@ struct found {
 static struct found receive_all(struct counter *c)
 {
 	long calls = 0, own = 0;
-	char byte[8];
+	char in[8], out[8] = "";
+	MPI_Request req;
 
+	if (poll)
+		post(in, &req);
 	for (long i = 0; i < messages; i++) {
 		if (late)
 			usleep(200);
 		calls -= atomic_load(&c->calls);
 		own -= atomic_load(&c->own);
-		receive(byte);
+		receive(in, &req, i == messages - 1);
 		calls += atomic_load(&c->calls);
 		own += atomic_load(&c->own);
-		MPI_Send(byte, sizeof(byte), MPI_BYTE, 0, TAG, MPI_COMM_WORLD);
+		MPI_Send(out, sizeof(out), MPI_BYTE, 0, TAG, MPI_COMM_WORLD);
 	}
 	return (struct found){ (double)calls / messages,
 			       (double)own / messages };
