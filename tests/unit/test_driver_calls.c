@@ -102,7 +102,9 @@ static void access(void)
 	assert_int_equal(end_call(&b, O2GD_MEM_ADD, &m), -EINVAL);
 	m.key = 7, m.access = 4;
 	assert_int_equal(end_call(&b, O2GD_MEM_ADD, &m), -EINVAL);
-	m.access = O2GD_READ;
+	m.access = O2GD_READ, m.len = ~0ull;
+	assert_int_equal(end_call(&b, O2GD_MEM_ADD, &m), -EFAULT);
+	m.len = 8192;
 	assert_int_equal(end_call(&b, O2GD_MEM_ADD, &m), 0);
 	assert_int_equal(end_call(&b, O2GD_MEM_ADD, &m), -EEXIST);
 	assert_int_equal(end_call(&a, O2GD_SUBMIT, &e), 0);

@@ -7,6 +7,7 @@
 #include "world.h"
 
 #define LEN 200000 /* in several packets */
+#define ONE 40000  /* in one */
 
 static u32 other_rank = 1;
 
@@ -173,7 +174,7 @@ static void give_up_in_between(void)
 	worker_task = mock_task;
 	give_up();
 	/* The pages are needed, whatever has become of the request. */
-	assert_true(mock.pinned > LEN / PAGE_SIZE);
+	assert_true(mock.pinned > ONE / PAGE_SIZE);
 	mock_task = worker_task;
 }
 
@@ -181,9 +182,9 @@ static void give_up_in_between(void)
 static void gives_up_while(void)
 {
 	open_near();
-	assert_int_equal(end_recv(&b, 1, 1, LEN), 0);
+	assert_int_equal(end_recv(&b, 1, 1, ONE), 0);
 	mock.on_copy = give_up_in_between;
-	assert_int_equal(end_submit(&a, O2GD_OP_SEND, 1, 1, data, LEN), 0);
+	assert_int_equal(end_submit(&a, O2GD_OP_SEND, 1, 1, data, ONE), 0);
 	is_lost(&a);
 	is_lost(&b);
 }

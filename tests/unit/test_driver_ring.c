@@ -88,6 +88,14 @@ static void liar(void)
 
 	assert_int_equal(world_open(), 0);
 	ep = ep_of(&b);
+	/* A position that it cannot have reached is none. */
+	assert_int_equal(end_submit(&b, O2GD_OP_RECV, 50, 50, NULL, 900), 0);
+	assert_int_equal(end_inject(&a, 50, data, 900), 0);
+	mock_run();
+	WRITE_ONCE(b.shared->cq_head, 77777);
+	assert_int_equal(end_call(&b, O2GD_KICK, NULL), 0);
+	assert_int_equal(ep->cq_tail, 1);
+	assert_int_equal(ep->cq_freed, 0);
 	/* Behind, far ahead, and back and forth: blocks are freed once. */
 	for (u32 n = 0; n < 40; n++) {
 		static const u32 lies[] = { 0, 5, 77777, 0xffffffff, 3, 0x80000000 };
