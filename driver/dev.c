@@ -364,6 +364,7 @@ static int do_peer_info(struct o2gk_ep *ep, void __user *arg)
 		i.messages_received = p->core.msgs_recv;
 		i.bytes_received = p->core.bytes_recv;
 		i.queued = p->txq_len;
+		memcpy(i.drops, p->drops, sizeof(i.drops));
 	}
 	o2gk_ep_unlock(ep, O2GK_CALLER, NULL);
 	return copy_to_user(arg, &i, sizeof(i)) ? -EFAULT : 0;

@@ -30,6 +30,8 @@
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 
+#include "trace.h"
+
 #define BUCKETS 256
 
 /* Packets of one direction: struct o2g_tx of the sender's requests. */
@@ -390,6 +392,7 @@ static enum o2gd_lost begin(struct o2gk_peer *q, const struct job *j,
 	struct o2gk_ep *ep = q->ep;
 	enum o2gd_lost why = 0;
 
+	trace_o2g_receive(ep->rank, q->core.rank, &j->hdr);
 	o2gk_ep_lock(ep);
 	if (o2g_proto_rx_begin(&ep->core, &q->core, &j->hdr, rx))
 		why = O2GD_LOST_PACKET;

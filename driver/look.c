@@ -50,7 +50,7 @@ static bool may_look(const struct o2gk_ep *ep)
 void o2gk_look_info(struct o2gk_ep *ep, struct o2gd_info *i)
 {
 	const struct o2g_core_stats *c = &ep->core.stats;
-	u32 n;
+	u32 n, d;
 
 	o2gk_ep_lock(ep);
 	o2gk_sq_drain(ep);
@@ -73,6 +73,8 @@ void o2gk_look_info(struct o2gk_ep *ep, struct o2gd_info *i)
 		i->bytes_sent += p->core.bytes_sent;
 		i->messages_received += p->core.msgs_recv;
 		i->bytes_received += p->core.bytes_recv;
+		for (d = 0; d < O2GD_NDROPS; d++)
+			i->drops[d] += p->drops[d];
 	}
 	o2gk_ep_unlock(ep, O2GK_WORKER, NULL);
 }

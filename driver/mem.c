@@ -262,12 +262,18 @@ int o2gk_mem_find(struct o2g_core *c, struct o2g_peer *p, u64 key, u64 offset,
 	struct o2gk_ep *ep = o2gk_of_core(c);
 	struct o2gk_mem *m = mem_by_key(ep, key);
 
-	if (!m)
+	if (!m) {
+		o2gk_drop(o2gk_peer_of(p), O2GD_DROP_BAD_KEY, 1);
 		return -ENOENT;
-	if (!(m->access & (write ? O2GD_WRITE : O2GD_READ)))
+	}
+	if (!(m->access & (write ? O2GD_WRITE : O2GD_READ))) {
+		o2gk_drop(o2gk_peer_of(p), O2GD_DROP_BAD_ACCESS, 1);
 		return -EACCES;
-	if (offset > m->len || len > m->len - offset)
+	}
+	if (offset > m->len || len > m->len - offset) {
+		o2gk_drop(o2gk_peer_of(p), O2GD_DROP_BAD_OFFSET, 1);
 		return -ERANGE;
+	}
 	seg->len = len;
 	seg->off = offset;
 	if (m->pin) {

@@ -154,6 +154,7 @@ struct o2gk_peer {
 	bool bye;  /* it said so */
 	bool no_memory; /* an answer to it could not be allocated */
 	int tx_err;	/* sending failed; under the socket's lock */
+	u64 drops[O2GD_NDROPS];
 	bool lost; /* o2g_proto_peer_down was called */
 	struct o2gk_done done;
 };
@@ -263,6 +264,8 @@ int o2gk_ep_grow(struct o2gk_ep *ep, u32 nslots);
 struct o2gk_peer *o2gk_peer_get(struct o2gk_ep *ep, u32 rank);
 /* Under the socket's lock, when it has one, and ep->lock. */
 void o2gk_peer_lost(struct o2gk_peer *p, enum o2gd_lost why, u64 detail);
+/* What @p has sent was refused or dropped. */
+void o2gk_drop(struct o2gk_peer *p, enum o2gd_drop why, u64 n);
 void o2gk_ep_lock(struct o2gk_ep *ep);
 /*
  * Wakes who waits. What the core wants sent on sockets other than @own's is

@@ -15,6 +15,10 @@
 #include <net/inet_connection_sock.h>
 #include <net/tcp.h>
 
+#include "trace.h"
+
+#define NO_RANK U32_MAX /* these endpoints have none */
+
 struct turn {
 	struct o2gk_paper_sock *s;
 	enum o2gk_context context;
@@ -87,6 +91,8 @@ static void finish(struct o2gk_paper_sock *s)
 
 	if (!error && got < len)
 		error = O2G_ERR_TRUNCATED;
+	trace_o2g_complete(NO_RANK, U32_MAX, -error, s->rank, s->stream.hdr.tag,
+			   got);
 	s->info.messages++;
 	s->info.bytes += len;
 	tell(s);
@@ -99,6 +105,7 @@ static void into_recv(struct o2gk_paper_sock *s, struct o2g_match_entry *m)
 	struct o2gk_paper_recv *r =
 		container_of(m, struct o2gk_paper_recv, match);
 
+	trace_o2g_match(NO_RANK, s->rank, &s->stream.hdr);
 	r->rank = s->rank;
 	r->tag = (s32)s->stream.hdr.tag;
 	xa_erase_bh(&s->paper->posted, r->number); /* too late to cancel */
@@ -115,6 +122,7 @@ static bool into_area(struct o2gk_paper_sock *s)
 	m = o2gk_paper_msg_alloc(&s->paper->area, h->length);
 	if (!m)
 		return false;
+	trace_o2g_unexpected(NO_RANK, s->rank, h);
 	m->match.src = s->rank;
 	m->match.tag = h->tag;
 	o2g_match_add_unexpected(&s->paper->match, &m->match);
@@ -205,6 +213,19 @@ static void fail_recv(struct o2g_match_entry *m, void *arg)
 	o2gk_paper_recv_done(paper, r);
 }
 
+/* With why and detail, what the mapping says of it; here are its words. */
+static void trace_loss(const struct o2gk_paper_sock *s, enum o2gd_lost why,
+		       u64 detail, bool inside)
+{
+	if (why == O2GD_LOST_HEADER)
+		trace_o2g_refuse(NO_RANK, s->rank,
+				 O2GD_DROP_BAD_VERSION + detail - 1, 1);
+	else if (why == O2GD_LOST_PACKET)
+		trace_o2g_refuse(NO_RANK, s->rank, O2GD_DROP_BAD_STATE, 1);
+	else if (inside)
+		trace_o2g_refuse(NO_RANK, s->rank, O2GD_DROP_CUT, 1);
+}
+
 /*
  * An end between two messages is an orderly one: receives from any source wait
  * on for the others, as long as there are.
@@ -217,6 +238,8 @@ static void lose(struct o2gk_paper_sock *s, enum o2gd_lost why, u64 detail)
 
 	if (!s->open)
 		return;
+	trace_o2g_lose(NO_RANK, s->rank, why, detail);
+	trace_loss(s, why, detail, inside);
 	s->open = false;
 	list_del_init(&s->held);
 	s->refused = why == O2GD_LOST_HEADER || why == O2GD_LOST_PACKET;
@@ -332,6 +355,7 @@ static int header_complete(struct turn *t)
 	struct o2gk_paper_sock *s = t->s;
 	const struct o2g_hdr *h = &s->stream.hdr;
 
+	trace_o2g_receive(NO_RANK, s->rank, h);
 	if (h->type != O2G_PKT_EAGER || h->flags || (u32)h->tag > INT_MAX)
 		return refuse(t, O2GD_LOST_PACKET, h->type);
 	o2gk_paper_lock(s->paper);
@@ -613,6 +637,7 @@ static int start(struct o2gk_paper_sock *s)
 		WRITE_ONCE(paper->shared->open, ++paper->nopen);
 		WRITE_ONCE(paper->shared->nsocks, paper->nsocks + 1);
 		o2gk_paper_unlock(paper);
+		trace_o2g_take(NO_RANK, s->rank);
 	}
 	release_sock(s->sk);
 	return err;

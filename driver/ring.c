@@ -16,6 +16,8 @@
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
+#include "trace.h"
+
 static_assert(sizeof(struct o2gd_shared) == 128);
 static_assert(sizeof(struct o2gd_sqe) == 64);
 static_assert(sizeof(struct o2gd_cqe) == 64);
@@ -155,6 +157,9 @@ static void cq_write(struct o2gk_ep *ep, struct o2gk_done *d)
 void o2gk_cq_post(struct o2gk_ep *ep, struct o2gk_done *d)
 {
 	lockdep_assert_held(&ep->lock);
+	if (d->req) /* the loss of a peer has an event of its own */
+		trace_o2g_complete(ep->rank, d->cqe.slot, d->cqe.status,
+				   d->cqe.source, d->cqe.tag, d->cqe.length);
 	if (likely(list_empty(&ep->overflow) && cq_room(ep))) {
 		cq_write(ep, d);
 		return;

@@ -23,6 +23,8 @@
 #include <linux/sched/mm.h>
 #include <net/tcp.h>
 
+#include "trace.h"
+
 #define SMALL_BODY 1024 /* copied without letting go of ep->lock */
 
 /* For who measures; docs/performance.md has numbers. */
@@ -89,6 +91,8 @@ static int copy_body(struct o2gk_peer *p, struct sk_buff *skb, int off, int n)
 		p->iter_set = true;
 		err = skb_copy_datagram_iter(skb, off, &p->iter, fits);
 	}
+	if (fits < n && p->rx.hdr.type == O2G_PKT_EAGER)
+		o2gk_drop(p, O2GD_DROP_EXCESS, n - fits);
 	o2g_sink_advance(s, n);
 	return err;
 }
@@ -109,12 +113,26 @@ static void keep_mem(struct o2gk_peer *p)
 	ep->used_mem = NULL;
 }
 
+static void trace_message(const struct o2gk_peer *p, bool unexpected)
+{
+	const struct o2g_hdr *h = &p->stream.hdr;
+
+	if (h->type != O2G_PKT_EAGER && h->type != O2G_PKT_RTS)
+		return;
+	if (unexpected)
+		trace_o2g_unexpected(p->ep->rank, p->core.rank, h);
+	else
+		trace_o2g_match(p->ep->rank, p->core.rank, h);
+}
+
 static int packet_begin(struct turn *t)
 {
 	struct o2gk_peer *p = t->p;
 	struct o2gk_ep *ep = p->ep;
+	u64 unexpected = ep->core.stats.unexpected;
 	enum o2g_proto_reason r;
 
+	trace_o2g_receive(ep->rank, p->core.rank, &p->stream.hdr);
 	o2gk_sq_drain(ep);
 	o2gk_local_sent(p);
 	r = o2g_proto_rx_begin(&ep->core, &p->core, &p->stream.hdr, &p->rx);
@@ -122,6 +140,7 @@ static int packet_begin(struct turn *t)
 	p->iter_set = false;
 	if (r)
 		return refuse(t, O2GD_LOST_PACKET, r);
+	trace_message(p, ep->core.stats.unexpected != unexpected);
 	if (p->rx.req && p->rx.sink.room &&
 	    p->rx.sink.segs->type == O2GK_SEG_LATER && o2gk_recv_resolve(ep, p->rx.req))
 		return refuse(t, O2GD_LOST_MEMORY, 0);

@@ -20,6 +20,8 @@
 #include <net/inet_connection_sock.h>
 #include <net/tcp.h>
 
+#include "trace.h"
+
 /* --- callbacks; called in softirq, or from release_sock in a process --- */
 
 static void data_ready(struct sock *sk)
@@ -183,6 +185,7 @@ int o2gk_sock_register(struct o2gk_ep *ep, u32 rank, int fd)
 	if (err)
 		goto err_locked;
 	bind_peer(p, sock);
+	trace_o2g_take(ep->rank, rank);
 	/* What came before, and what was queued before there was a socket. */
 	o2gk_rx_run(p, O2GK_CALLER);
 	o2gk_tx_push(p, O2GK_CALLER);

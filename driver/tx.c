@@ -21,6 +21,8 @@
 #include <linux/slab.h>
 #include <net/tcp.h>
 
+#include "trace.h"
+
 struct o2gk_ctl *o2gk_ctl_alloc(u64 body, gfp_t gfp)
 {
 	struct o2gk_ctl *ctl = kmalloc(struct_size(ctl, body, body), gfp);
@@ -42,6 +44,7 @@ static struct o2gk_ctl *ctl_of(struct o2g_tx *tx)
 static void enqueue(struct o2gk_peer *p, struct o2g_tx *tx,
 		    const struct o2g_hdr *h)
 {
+	trace_o2g_send(p->ep->rank, p->core.rank, h);
 	o2g_wire_encode(h, tx->hdr);
 	o2g_list_add_tail(&tx->link, &p->txq);
 	p->txq_len++;

@@ -34,6 +34,22 @@ static const struct o2gd_info *before(const struct view *old,
 	return NULL;
 }
 
+static const char *const drop_words[O2GD_NDROPS] = {
+#define WORDS(name, words) [O2GD_DROP_##name] = words,
+	O2GD_DROPS(WORDS, WORDS)
+#undef WORDS
+};
+
+/* What was refused or dropped since the endpoint was opened, by name. */
+static void print_drops(const struct o2gd_list_entry *e)
+{
+	for (int i = 0; i < O2GD_NDROPS; i++)
+		if (e->info.drops[i])
+			printf("%15s refused or dropped: %s: %llu\n", "",
+			       drop_words[i],
+			       (unsigned long long)e->info.drops[i]);
+}
+
 static void print(const struct view *v, const struct view *old)
 {
 	static const struct o2gd_info nothing;
@@ -57,6 +73,7 @@ static void print(const struct view *v, const struct view *old)
 		       (b->bytes_sent - a->bytes_sent) * per / 1e6,
 		       (unsigned long long)b->posted,
 		       (unsigned long long)b->unexpected);
+		print_drops(e);
 	}
 	fflush(stdout);
 }

@@ -170,6 +170,41 @@ struct o2gd_mem {
 	__u64 key; /* the library's choice, which peers cannot guess; not 0 */
 };
 
+/*
+ * Why a packet, or what came with it, was refused or dropped: X(name, words), and
+ * LAST for the last. Each has a counter, of each peer. A refused packet ends the
+ * connection, except for the last three, which the peer is told. The first ones
+ * are o2g_wire_reason and o2g_proto_reason of the core, in their order.
+ */
+#define O2GD_DROPS(X, LAST)                                               \
+	X(BAD_VERSION, "header of another version")                       \
+	X(BAD_SIZE, "header of a wrong size")                             \
+	X(BAD_TYPE, "unknown packet type")                                \
+	X(BAD_FLAGS, "flags that this packet cannot have")                \
+	X(BAD_LENGTH, "length that this packet cannot have")              \
+	X(WRONG_ENDPOINT, "packet from or for somebody else")             \
+	X(TOO_LONG, "message beyond its credit")                          \
+	X(NO_REQUEST, "packet for an unknown request")                    \
+	X(BAD_STATE, "packet out of turn")                                \
+	X(BAD_RANGE, "data outside its buffer")                           \
+	X(BAD_CREDIT, "impossible credit")                                \
+	X(NO_MEMORY, "message there was no memory for")                   \
+	X(AFTER_BYE, "packet after goodbye")                              \
+	X(NO_BODY, "body or answer there was no memory for")              \
+	X(FAULT, "body that could not be copied")                         \
+	X(CUT, "packet that the connection's end has cut")                \
+	X(UNSENT, "packets unsent when the connection ended")             \
+	X(EXCESS, "bytes beyond the end of their receive")                \
+	X(BAD_KEY, "put or get with an unknown key")                      \
+	X(BAD_ACCESS, "put or get that the memory is not open to")        \
+	LAST(BAD_OFFSET, "put or get outside of its memory")
+
+#define O2GD_DROP_VALUE(name, words) O2GD_DROP_##name,
+enum o2gd_drop {
+	O2GD_DROPS(O2GD_DROP_VALUE, O2GD_DROP_VALUE)
+	O2GD_NDROPS
+};
+
 /* Counters of an endpoint. */
 struct o2gd_info {
 	__u64 posted, unexpected, unexpected_bytes, unexpected_peak;
@@ -182,12 +217,14 @@ struct o2gd_info {
 	__u64 pinned_pages, pin_refused;
 	__u64 dump_full, bad_posts, overflows;
 	__u64 refused_headers, refused_packets;
+	__u64 drops[O2GD_NDROPS]; /* of all its peers */
 };
 
 struct o2gd_peer_info {
 	__u32 peer, state; /* out: 0 unknown, 1 no socket yet, 2 open, 3 lost */
 	__u64 messages_sent, bytes_sent, messages_received, bytes_received;
 	__u64 queued; /* packets that wait for the socket */
+	__u64 drops[O2GD_NDROPS];
 };
 
 /*

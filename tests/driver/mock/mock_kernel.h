@@ -452,6 +452,7 @@ void misc_deregister(struct miscdevice *d);
 #define TP_ARGS(...)
 #define TRACE_EVENT(name, proto, ...) \
 	static inline void trace_##name(proto) {}
+#define TRACE_DEFINE_ENUM(x) _Static_assert((x) >= 0, #x)
 #define DECLARE_EVENT_CLASS(...)
 #define DEFINE_EVENT(class, name, proto, ...) \
 	static inline void trace_##name(proto) {}
