@@ -17,7 +17,7 @@ before=$(klog)
 for channel in ${SOAK_CHANNELS:-shm tcp $bpf}; do
 	echo "$channel:"
 	# What ranks say about those that were killed matters only if it fails.
-	O2G_CHANNELS=$channel O2G_LOG=info "$BUILD/tests/system/soak" \
+	O2G_CHANNELS=$channel O2G_LOG=debug "$BUILD/tests/system/soak" \
 		"${SOAK:-4}" "${SOAK_RANKS:-4}" ${SOAK_SEED:-} 2>"$TMP/said" || {
 		tail -n 60 "$TMP/said"
 		fail "$channel"
