@@ -13,7 +13,9 @@
 #define AT(h) [(uintptr_t)(h) - MPII_OP_FIRST]
 #define OP(h, index_)                                                          \
 	AT(h) = { .obj = { .magic = MPII_OP, .refs = 1 }, .handle = h,         \
-		  .commutes = true, .predefined = true, .index = index_ }
+		  .commutes = (index_) != MPII_OP_REPLACE &&                    \
+			      (index_) != MPII_OP_NO_OP,                      \
+		  .predefined = true, .index = index_ }
 
 struct mpii_op mpii_ops[MPII_OP_COUNT] = {
 	OP(MPI_SUM, MPII_OP_SUM),	  OP(MPI_PROD, MPII_OP_PROD),

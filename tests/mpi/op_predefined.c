@@ -280,6 +280,9 @@ static void user_ops(void)
 	MPI_Op_commutative(op, &flag);
 	if (!flag)
 		fail("MPI_INT", "user", "does not commute");
+	MPI_Op_commutative(MPI_REPLACE, &flag);
+	if (flag)
+		fail("MPI_INT", "MPI_REPLACE", "commutes");
 	MPI_Op_commutative(MPI_SUM, &flag);
 	if (!flag)
 		fail("MPI_INT", "MPI_SUM", "does not commute");
