@@ -97,7 +97,9 @@ static int create(MPI_Info info, struct mpii_errh *errh,
 	mpii_errh_hold(errh);
 	s->level = wanted_level(info == MPI_INFO_NULL ? NULL :
 							mpii_info_get(info));
-	if (s->level == MPI_THREAD_MULTIPLE) {
+	if (atomic_load(&mpii.multiple)) {
+		s->level = MPI_THREAD_MULTIPLE; /* the process has it */
+	} else if (s->level == MPI_THREAD_MULTIPLE) {
 		atomic_store(&mpii.multiple, true);
 		mpii_context_threads();
 	}
