@@ -87,6 +87,7 @@ int mpii_topo_parent(const char *func, MPI_Comm h, MPI_Comm *out,
 				  "needs one group", mpii_comm_words(*c));
 	if (!out)
 		return mpii_bad_null(*c, func, "the new communicator");
+	*out = MPI_COMM_NULL; /* what a program sees if it goes wrong later */
 	return MPI_SUCCESS;
 }
 
