@@ -74,10 +74,30 @@ static inline struct coll coll_local(const struct coll *k)
 /*
  * What is received in a collective has the length that was sent, or two ranks
  * disagree about counts. Then the call fails, but at its end: until there its
- * messages go on, so that no third rank waits for one that never comes. Returns
- * what is an error at once.
+ * messages go on, so that no third rank waits for one that never comes; but they
+ * are empty, so that those who get them notice as well. Returns what is an error
+ * at once.
  */
 int coll_mismatch(const struct coll *k, int err);
+
+static inline bool coll_is_wrong(const struct coll *k)
+{
+	return mpii_unlikely(k->wrong && *k->wrong);
+}
+static inline MPI_Count coll_sent(const struct coll *k, MPI_Count count)
+{
+	return coll_is_wrong(k) ? 0 : count;
+}
+
+/* What a rank sends to itself, in bytes, and what it wants from there. */
+static inline bool coll_own_differs(const struct coll *k, MPI_Count sent,
+				    MPI_Count wanted)
+{
+	if (mpii_likely(sent == wanted))
+		return false;
+	coll_mismatch(k, mpii_length_error(k->c->rank, sent, wanted));
+	return true;
+}
 
 static inline int coll_received(const struct coll *k, int err)
 {
@@ -101,7 +121,8 @@ static inline int coll_send(const struct coll *k, const void *buf,
 {
 	if (mpii_unlikely(k->task))
 		return coll_task_send(k, buf, count, t, dest);
-	return mpii_send(buf, count, t, dest, k->tag, k->c, k->context);
+	return mpii_send(buf, coll_sent(k, count), t, dest, k->tag, k->c,
+			 k->context);
 }
 
 static inline int coll_recv(const struct coll *k, void *buf, MPI_Count count,
@@ -117,8 +138,8 @@ static inline int coll_isend(const struct coll *k, const void *buf,
 			     MPI_Count count, struct mpii_type *t, int dest,
 			     struct mpii_req **req)
 {
-	return mpii_isend(buf, count, t, dest, k->tag, k->c, k->context,
-			  MPII_STANDARD, req);
+	return mpii_isend(buf, coll_sent(k, count), t, dest, k->tag, k->c,
+			  k->context, MPII_STANDARD, req);
 }
 
 static inline int coll_irecv(const struct coll *k, void *buf, MPI_Count count,
@@ -136,9 +157,9 @@ static inline int coll_sendrecv(const struct coll *k, const void *sbuf,
 	if (mpii_unlikely(k->task))
 		return coll_task_sendrecv(k, sbuf, scount, st, dest, rbuf,
 					  rcount, rt, source);
-	return coll_received(k, mpii_sendrecv(sbuf, scount, st, dest, rbuf,
-					      rcount, rt, source, k->tag, k->c,
-					      k->context));
+	return coll_received(k, mpii_sendrecv(sbuf, coll_sent(k, scount), st,
+					      dest, rbuf, rcount, rt, source,
+					      k->tag, k->c, k->context));
 }
 
 /* Instance i of a buffer. */

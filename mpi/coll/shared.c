@@ -233,6 +233,10 @@ static char *area(const struct coll_shared *s, int which, uint64_t call)
 	return at + call % kinds[which].areas * area_bytes(&kinds[which], s->n);
 }
 
+/* The length of a rank that knows already that they differ, and of a slot whose
+ * ranks have given different ones. */
+#define DISAGREE 0xffffffu
+
 struct coll_slot coll_slot_take(const struct coll *k, MPI_Count bytes)
 {
 	struct coll_shared *s = shared_of(k->c);
@@ -251,13 +255,10 @@ struct coll_slot coll_slot_take(const struct coll *k, MPI_Count bytes)
 		.row_bytes = which ? kinds[which].bytes : LINE,
 		.areas = kinds[which].areas,
 		.call = call,
-		.length = (unsigned)bytes,
+		.length = coll_is_wrong(k) ? DISAGREE : (unsigned)bytes,
 		.n = s->n,
 	};
 }
-
-/* A slot's length when ranks have given different ones. */
-#define DISAGREE UINT32_MAX
 
 static int compare(const struct coll *k, const struct coll_slot *o,
 		   unsigned length)

@@ -14,7 +14,10 @@ static int in[MAX * RANKS_MAX], out[MAX * RANKS_MAX + 1];
 static int counts[RANKS_MAX], displs[RANKS_MAX];
 
 enum { BCAST, REDUCE, ALLREDUCE, GATHER, SCATTER, ALLGATHER, ALLTOALL, SCAN,
-       EXSCAN, REDUCE_SCATTER, GATHERV, SCATTERV, ALLTOALLV, KINDS };
+       EXSCAN, REDUCE_SCATTER, GATHERV, SCATTERV, ALLTOALLV, KINDS,
+       /* the two sides of one rank */
+       OWN_ALLGATHER, OWN_ALLTOALL, OWN_GATHER };
+static int usual; /* count of the ranks that agree */
 
 static int now(int kind, int n)
 {
@@ -46,6 +49,14 @@ static int now(int kind, int n)
 	case SCATTERV:
 		return MPI_Scatterv(in, counts, displs, MPI_INT, out, n,
 				    MPI_INT, 0, WORLD);
+	case OWN_ALLGATHER:
+		return MPI_Allgather(in, n, MPI_INT, out, usual, MPI_INT,
+				     WORLD);
+	case OWN_ALLTOALL:
+		return MPI_Alltoall(in, n, MPI_INT, out, usual, MPI_INT, WORLD);
+	case OWN_GATHER:
+		return MPI_Gather(in, n, MPI_INT, out, usual, MPI_INT, 0,
+				  WORLD);
 	default:
 		return MPI_Alltoallv(in, counts, displs, MPI_INT, out, counts,
 				     displs, MPI_INT, WORLD);
@@ -87,17 +98,21 @@ static int told(int err)
 static void one(int (*call)(int, int), int kind, int n, int odd, int by)
 {
 	int mine = rank == odd ? n + by : n, any = 0, here;
+	int room = kind > KINDS ? n : mine;
 
+	usual = n;
 	for (int i = 0; i < size; i++) {
 		counts[i] = mine;
 		displs[i] = i * mine;
 	}
 	/* the end of what may be written here */
-	out[mine * size] = GUARD;
+	out[room * size] = GUARD;
 	here = told(call(kind, mine));
-	EQUAL(out[mine * size], GUARD);
+	EQUAL(out[room * size], GUARD);
 	OK(MPI_Allreduce(&here, &any, 1, MPI_INT, MPI_SUM, WORLD));
 	CHECK(any > 0);
+	if (kind == BCAST && odd == 0) /* passed on to all */
+		EQUAL(any, size - 1);
 }
 
 int main(int argc, char **argv)
@@ -114,6 +129,9 @@ int main(int argc, char **argv)
 			for (int by = -1; by <= 1; by += 2) {
 				for (int kind = 0; kind < KINDS; kind++)
 					one(now, kind, sizes[i], odd, by);
+				one(now, OWN_ALLGATHER, sizes[i], odd, by);
+				one(now, OWN_ALLTOALL, sizes[i], odd, by);
+				one(now, OWN_GATHER, sizes[i], odd, by);
 				one(later, BCAST, sizes[i], odd, by);
 				one(later, ALLREDUCE, sizes[i], odd, by);
 				one(later, GATHERV, sizes[i], odd, by);

@@ -30,9 +30,12 @@ static int coll_allgather(const struct coll *k, const struct coll_args *a)
 
 	if (k->c->inter)
 		return mpii_allgather_inter(k, a->s.buf, a->s.count, a->s.t, r);
-	if (a->s.buf != MPI_IN_PLACE)
+	if (a->s.buf != MPI_IN_PLACE) {
+		coll_own_differs(k, a->s.count * a->s.t->size,
+				 coll_count(r, rank) * r->t->size);
 		mpii_copy(a->s.buf, a->s.count, a->s.t, coll_block(r, rank),
 			  coll_count(r, rank), r->t);
+	}
 	for (int i = 0; i < n; i++)
 		bytes += coll_count(r, i) * r->t->size;
 	if (n == 1 || bytes == 0)

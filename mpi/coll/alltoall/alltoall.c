@@ -14,6 +14,7 @@ ADAPT(direct)
 static int coll_alltoall(const struct coll *k, const struct coll_args *a)
 {
 	MPI_Count bytes = a->r.count * a->r.t->size;
+	struct coll_args same;
 
 	if (k->c->inter)
 		return coll_alltoall_direct(k, a);
@@ -21,6 +22,12 @@ static int coll_alltoall(const struct coll *k, const struct coll_args *a)
 		return MPI_SUCCESS;
 	if (a->s.buf == MPI_IN_PLACE)
 		return mpii_alltoall_in_place(k, &a->r);
+	if (coll_own_differs(k, a->s.count * a->s.t->size, bytes)) {
+		/* algorithms count on it; nothing is sent from there anyway */
+		same = *a;
+		same.s = same.r;
+		return coll_choose(COLL_alltoall, k, &same, bytes);
+	}
 	return coll_choose(COLL_alltoall, k, a, bytes);
 }
 

@@ -16,12 +16,20 @@ ADAPT(alltoallv, pairwise)
 ADAPT(alltoallw, direct)
 ADAPT(alltoallw, pairwise)
 
+static MPI_Count own_bytes(const struct coll_side *s, int rank)
+{
+	return coll_count(s, rank) * coll_type(s, rank)->size;
+}
+
 static int coll_alltoallv(const struct coll *k, const struct coll_args *a)
 {
+	int rank = k->c->rank;
+
 	if (k->c->inter)
 		return coll_alltoallv_direct(k, a);
 	if (a->s.buf == MPI_IN_PLACE)
 		return mpii_alltoall_in_place(k, &a->r);
+	coll_own_differs(k, own_bytes(&a->s, rank), own_bytes(&a->r, rank));
 	return coll_choose(a->r.types ? COLL_alltoallw : COLL_alltoallv, k, a,
 			   0);
 }

@@ -17,6 +17,14 @@ static bool is_root(const struct mpii_comm *c, int root)
 	return root == MPI_ROOT || (!c->inter && c->rank == root);
 }
 
+/* The root's own block, unless it stays where it is. */
+static void check_own(const struct coll *k, const struct coll_args *a)
+{
+	if (is_root(k->c, a->root) && a->r.buf != MPI_IN_PLACE)
+		coll_own_differs(k, coll_count(&a->s, a->root) * a->s.t->size,
+				 coll_count(&a->r, a->root) * a->r.t->size);
+}
+
 /* Ranks other than the root do not know of s. */
 static int coll_scatter(const struct coll *k, const struct coll_args *a)
 {
@@ -26,6 +34,7 @@ static int coll_scatter(const struct coll *k, const struct coll_args *a)
 		return MPI_SUCCESS;
 	if (k->c->inter)
 		return coll_scatter_linear(k, a);
+	check_own(k, a);
 	return coll_choose(COLL_scatter, k, a, mine->count * mine->t->size);
 }
 
@@ -35,6 +44,7 @@ static int coll_scatterv(const struct coll *k, const struct coll_args *a)
 		return MPI_SUCCESS;
 	if (k->c->inter)
 		return coll_scatterv_linear(k, a);
+	check_own(k, a);
 	return coll_choose(COLL_scatterv, k, a, 0);
 }
 
