@@ -8,7 +8,10 @@
  *     way (then an answer has to be given before it comes back), and
  *   - when the program has not been in the library for a while.
  * A thread that waits in the library disarms it, and has it look again a little
- * later. So ranks that exchange small messages all the time hardly wake it, and
+ * later. Setting a timer takes microseconds in a virtual machine, about as long
+ * as copying 32 KiB; so after a program has come back at once many times in a
+ * row, nothing is set anew while a timer is under way that is late but good
+ * enough. The first time it fires and the program is away ends that. So ranks that exchange small messages all the time hardly wake it, and
  * one that computes is served. Timers wake it always: they are rare, and nobody
  * else may be there.
  */
@@ -22,6 +25,8 @@
 
 #define WANT_US 20 /* a program that means to wait is back by then */
 #define WANT_LATE_US 1000 /* ... where it may have to wait for a core */
+#define WANT_LAZY_US 1000 /* ... where it always came back */
+#define QUICK 32 /* times in a row make always */
 #define LOOK_FIRST_US 2000
 #define LOOK_MIN_MS 1
 #define LOOK_MAX_MS 20
@@ -57,12 +62,22 @@ static void look_in(struct user_ep *ep, u64 us)
 	chan_timer_set((struct chan_ep *)ep, &ep->look_timer, us);
 }
 
+/* For programs that always come back: a timer that fires some time soon. */
+static void look_lazily(struct user_ep *ep)
+{
+	if (o2g_list_empty(&ep->look_timer.link))
+		look_in(ep, WANT_LAZY_US);
+}
+
 void user_async_want(struct user_ep *ep)
 {
 	if (!ep->thread_runs || ep->async_armed || ep->async_wanted)
 		return;
 	ep->async_wanted = true;
-	look_in(ep, ep->oversubscribed ? WANT_LATE_US : WANT_US);
+	if (ep->quick_waits >= QUICK)
+		look_lazily(ep);
+	else
+		look_in(ep, ep->oversubscribed ? WANT_LATE_US : WANT_US);
 }
 
 void user_async_disarm(struct user_ep *ep)
@@ -72,8 +87,13 @@ void user_async_disarm(struct user_ep *ep)
 		ep->async_armed = false;
 		user_disarm(ep);
 	}
+	if (ep->async_wanted && ep->quick_waits < QUICK)
+		ep->quick_waits++;
 	ep->async_wanted = false;
-	look_in(ep, LOOK_FIRST_US);
+	if (ep->quick_waits >= QUICK)
+		look_lazily(ep);
+	else
+		look_in(ep, LOOK_FIRST_US);
 }
 
 void user_async_kick(struct user_ep *ep)
@@ -152,6 +172,8 @@ static void *run(void *arg)
 		if (ev.data.ptr != &ep->epfd) { /* a timer, or work */
 			drain(ep);
 			stay = ep->async_wanted || ep->works;
+			if (ep->async_wanted && !ep->inside)
+				ep->quick_waits = 0;
 			continue;
 		}
 		ep->async_armed = false;

@@ -126,6 +126,7 @@ struct user_ep {
 	int kick_fd;	     /* in outer_epfd: stop, or there is work */
 	bool async_armed;    /* arrivals wake the progress thread */
 	bool async_wanted;   /* ... soon, unless the program waits by then */
+	u8 quick_waits;	     /* it did, so many times in a row */
 	struct chan_timer look_timer; /* have the thread look again */
 	u64 calls;	     /* entries into waits and starts: "is it active" */
 
