@@ -52,7 +52,20 @@ void chan_sink_write(struct o2g_sink *s, const void *data, size_t n)
 		s->off += n;
 		return;
 	}
-	sink_write_list(s, data, n);
+	if (s->view) {
+		s->view->write(s->view, s->off, data, n);
+		s->off += n;
+	} else {
+		sink_write_list(s, data, n);
+	}
+}
+
+void chan_req_read(const struct o2g_req *req, u64 off, void *to, size_t n)
+{
+	if (unlikely(req->view))
+		req->view->read(req->view, off, to, n);
+	else
+		chan_gather(to, req->segs, req->nsegs, off, n);
 }
 
 void chan_gather(void *to, const struct o2g_seg *segs, u32 nsegs, u64 off,

@@ -186,6 +186,8 @@ void chan_nudged(struct chan_ep *ep);
 
 /* Copy @n bytes into a sink and advance it; what does not fit is dropped. */
 void chan_sink_write(struct o2g_sink *s, const void *data, size_t n);
+/* Copy body bytes [off, off+n) of a request. */
+void chan_req_read(const struct o2g_req *req, u64 off, void *to, size_t n);
 /* Copy @n bytes from [off, off+n) of a segment list. */
 void chan_gather(void *to, const struct o2g_seg *segs, u32 nsegs, u64 off,
 		 size_t n);

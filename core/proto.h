@@ -33,6 +33,7 @@
 struct o2g_core;
 struct o2g_peer;
 struct o2g_req;
+struct o2g_view; /* the engine's; the core only passes it on */
 
 enum o2g_req_kind { O2G_REQ_SEND, O2G_REQ_RECV, O2G_REQ_PUT, O2G_REQ_GET,
 		    O2G_REQ_REPLY };
@@ -81,6 +82,9 @@ struct o2g_req {
 	const struct o2g_seg *segs;
 	u32 nsegs;
 	struct o2g_seg seg0; /* segs points here for a single segment */
+	/* Who copies any part of the data, in place of segments: nsegs is 0 and
+	 * segs an empty one. */
+	const struct o2g_view *view;
 	struct o2g_list link; /* in one of the peer's lists */
 	u64 remote;	   /* cookie at the other end */
 	u64 key, offset;   /* put, get: remote memory */
@@ -102,12 +106,14 @@ struct o2g_unexp {
 	struct o2g_list link; /* peer->arriving while incomplete */
 };
 
-/* Where a body goes: a cursor over segments; past `room` bytes are dropped. */
+/* Where a body goes: a cursor over segments, or the offset in a view; past
+ * `room` bytes are dropped. */
 struct o2g_sink {
 	const struct o2g_seg *segs;
 	u32 nsegs;
 	u64 off;  /* next byte, as an offset into the segment list */
 	u64 room; /* bytes that still fit */
+	const struct o2g_view *view;
 };
 
 /* One packet being received; one per connection. */

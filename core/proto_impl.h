@@ -124,6 +124,7 @@ static inline void sink_to_req(struct o2g_sink *s, const struct o2g_req *req,
 	s->nsegs = req->nsegs;
 	s->off = off;
 	s->room = room;
+	s->view = req->view;
 }
 
 static inline void matched(struct o2g_req *req, struct o2g_peer *p, u64 tag,

@@ -20,7 +20,7 @@ static bool try_get(struct o2g_core *c, struct o2g_req *req,
 	int ret;
 
 	if (!(rts->flags & O2G_PKTF_GETTABLE) || !p->can_get || p->no_get ||
-	    !c->ops->get)
+	    !c->ops->get || req->view)
 		return false;
 	ret = c->ops->get(c, p, rts->aux, req->segs, req->nsegs, want);
 	if (ret == -EOPNOTSUPP || ret == -EPERM) {
@@ -248,6 +248,7 @@ enum o2g_proto_reason o2g_recv_rx_eager(struct o2g_core *c, struct o2g_peer *p,
 	rx->sink.nsegs = 1;
 	rx->sink.off = 0;
 	rx->sink.room = h->length;
+	rx->sink.view = NULL;
 	if (c->ops->arrived)
 		c->ops->arrived(c, u);
 	return O2G_PROTO_OK;

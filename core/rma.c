@@ -108,6 +108,7 @@ enum o2g_proto_reason o2g_rma_rx_put(struct o2g_core *c, struct o2g_peer *p,
 	rx->sink.nsegs = 1;
 	rx->sink.off = 0;
 	rx->sink.room = h->length;
+	rx->sink.view = NULL;
 	return O2G_PROTO_OK;
 }
 

@@ -149,6 +149,7 @@ static void init_req(struct o2gk_req *r, const struct o2gd_sqe *e,
 		c->seg0.iov = r->iov;
 	c->segs = &c->seg0;
 	c->nsegs = 1;
+	c->view = NULL;
 	c->match.src = e->peer;
 	c->match.tag = e->tag;
 	c->match.ignore = e->ignore;

@@ -22,8 +22,13 @@ static struct user_req *alloc_req(struct user_ep *ep,
 				  const struct o2g_seg *segs, unsigned nsegs,
 				  int *err)
 {
-	struct user_req *r = user_req_alloc(ep);
+	struct user_req *r;
 
+	/* The driver knows addresses only. */
+	*err = -EOPNOTSUPP;
+	if (nsegs == O2G_VIEW)
+		return NULL;
+	r = user_req_alloc(ep);
 	*err = -ENOMEM;
 	if (!r)
 		return NULL;

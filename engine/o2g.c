@@ -255,6 +255,8 @@ int o2g_put(struct o2g_ep *ep, int peer, const struct o2g_seg *segs,
 	    unsigned nsegs, const struct o2g_key *key, uint64_t offset,
 	    struct o2g_req **req)
 {
+	if (nsegs == O2G_VIEW)
+		return -EOPNOTSUPP;
 	return ops(ep)->rma(ep, true, peer, segs, nsegs, key, offset, req);
 }
 
@@ -262,6 +264,8 @@ int o2g_get(struct o2g_ep *ep, int peer, const struct o2g_seg *segs,
 	    unsigned nsegs, const struct o2g_key *key, uint64_t offset,
 	    struct o2g_req **req)
 {
+	if (nsegs == O2G_VIEW)
+		return -EOPNOTSUPP;
 	return ops(ep)->rma(ep, false, peer, segs, nsegs, key, offset, req);
 }
 

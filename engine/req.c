@@ -49,7 +49,11 @@ void user_reqs_cleanup(struct user_ep *ep)
 	free(ep->slabs);
 }
 
-/* Copy the list into the request; the caller's may be on its stack. */
+/*
+ * Copy the list into the request; the caller's may be on its stack. A view takes
+ * the place of a list: one empty segment is left for those who look at the first
+ * one before anything else.
+ */
 int user_req_copy_segs(struct o2g_req *r, const struct o2g_seg *segs,
 		       unsigned nsegs)
 {
@@ -58,6 +62,12 @@ int user_req_copy_segs(struct o2g_req *r, const struct o2g_seg *segs,
 	r->segs = &r->seg0;
 	r->nsegs = 0;
 	r->len = 0;
+	if (nsegs == O2G_VIEW) {
+		r->seg0 = (struct o2g_seg){ NULL, 0 };
+		r->view = segs->base;
+		r->len = segs->len;
+		return 0;
+	}
 	for (unsigned i = 0; i < nsegs; i++)
 		r->len += segs[i].len;
 	if (!nsegs)
@@ -69,6 +79,13 @@ int user_req_copy_segs(struct o2g_req *r, const struct o2g_seg *segs,
 	r->segs = list;
 	r->nsegs = nsegs;
 	return 0;
+}
+
+void user_req_drop_segs(struct o2g_req *r)
+{
+	if (r->nsegs > 1)
+		free((void *)r->segs);
+	r->view = NULL;
 }
 
 void user_req_status(const struct user_req *r, struct o2g_status *s)

@@ -5,6 +5,8 @@
  */
 #include "user.h"
 
+#define VIEW_PIECE 8192
+
 static int self_connect(struct chan *c, struct chan_peer *p, const char *card)
 {
 	struct user_ep *ep = user_of_chan(c->ep);
@@ -13,6 +15,41 @@ static int self_connect(struct chan *c, struct chan_peer *p, const char *card)
 	p->core.can_get = true;
 	memcpy(p->host, ep->host, sizeof(p->host));
 	return 0;
+}
+
+static void copy_segs(struct o2g_sink *to, const struct o2g_req *req, u64 off,
+		      u64 len)
+{
+	while (len) {
+		struct o2g_seg piece;
+		u64 n;
+
+		chan_slice(req->segs, req->nsegs, off, len, &piece, 1, &n);
+		chan_sink_write(to, piece.base, n);
+		off += n;
+		len -= n;
+	}
+}
+
+static void copy_view(struct o2g_sink *to, const struct o2g_view *view,
+		      u64 off, u64 len)
+{
+	char piece[VIEW_PIECE];
+
+	/* All of it into one piece of memory: no need to copy it twice. */
+	if (to->nsegs == 1 && to->room == len) {
+		view->read(view, off, (char *)to->segs->base + to->off, len);
+		o2g_sink_advance(to, len);
+		return;
+	}
+	while (len) {
+		u64 n = len < sizeof(piece) ? len : sizeof(piece);
+
+		view->read(view, off, piece, n);
+		chan_sink_write(to, piece, n);
+		off += n;
+		len -= n;
+	}
 }
 
 static int self_send(struct chan *c, struct chan_peer *p,
@@ -29,15 +66,10 @@ static int self_send(struct chan *c, struct chan_peer *p,
 		return -ENOMEM;
 	}
 	env_assert(r == O2G_PROTO_OK);
-	while (len) {
-		struct o2g_seg piece;
-		u64 n;
-
-		chan_slice(req->segs, req->nsegs, off, len, &piece, 1, &n);
-		chan_sink_write(&rx.sink, piece.base, n);
-		off += n;
-		len -= n;
-	}
+	if (len && req->view)
+		copy_view(&rx.sink, req->view, off, len);
+	else
+		copy_segs(&rx.sink, req, off, len);
 	o2g_proto_rx_end(core, &p->core, &rx);
 	return 0;
 }

@@ -235,10 +235,11 @@ static inline struct user_req *user_req_alloc(struct user_ep *ep)
 	return r;
 }
 
+void user_req_drop_segs(struct o2g_req *r);
 static inline void user_req_free(struct user_ep *ep, struct user_req *r)
 {
-	if (unlikely(r->core.nsegs > 1))
-		free((void *)r->core.segs);
+	if (unlikely(r->core.nsegs != 1))
+		user_req_drop_segs(&r->core);
 	r->core.nsegs = 0;
 	r->core.id += 1ull << 32;
 	r->next = ep->free_reqs;

@@ -37,6 +37,23 @@ struct o2g_seg {
 	size_t len;
 };
 
+/*
+ * Data that lies in many small pieces: in place of a list of segments, who sends
+ * or receives it can copy any part of it between its place and one piece of
+ * memory. `read` fetches bytes [off, off + n) of the message, `write` puts them
+ * in place. They are called as the message moves, from any thread, with internal
+ * locks held: they must not call libo2g. Pass { &view, length } as the segment
+ * and O2G_VIEW as their number; the view stays until the request is complete.
+ * -EOPNOTSUPP: not by put and get, nor where the driver carries the message.
+ */
+struct o2g_view {
+	void (*read)(const struct o2g_view *view, uint64_t off, void *to,
+		     size_t n);
+	void (*write)(const struct o2g_view *view, uint64_t off,
+		      const void *from, size_t n);
+};
+#define O2G_VIEW (~0u)
+
 struct o2g_status {
 	int error;	 /* 0 or negative: -O2G_ERR_TRUNCATED, -O2G_ERR_PEER … */
 	int source;	 /* who sent it */

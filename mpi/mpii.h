@@ -379,6 +379,7 @@ struct mpii_req {
 	/* a message that is packed, or received packed */
 	void *pack;
 	void *buf;
+	struct o2g_view view; /* of buf, where it lies in many pieces */
 	/* persistent: what to start, for messages; for others, how */
 	int mode;
 	int (*start)(struct mpii_req *r); /* MPI code; sets o2g or poll */

@@ -199,25 +199,15 @@ static int start(void *buf, MPI_Count count, struct mpii_type *t, struct msg *m,
 	struct mpii_xfer x;
 	int err;
 
-	if (!r || !mpii_xfer_recv(&x, buf, count, t)) {
-		if (r)
-			mpii_req_put(r);
+	if (!r)
 		return mpii_fail(MPI_ERR_NO_MEM, "out of memory");
-	}
 	r->comm = m->comm; /* the message's hold becomes the request's */
 	r->peer = m->source;
 	r->tag = MPI_ANY_TAG;
-	r->buf = buf;
-	r->pack = x.pack;
-	r->count = count;
-	if (x.pack) {
-		r->type = t;
-		mpii_type_hold(t);
-	} else {
-		r->count = count * t->size;
-	}
-	err = o2g_imrecv(m->o2g, x.segs, x.n, &r->o2g);
-	mpii_xfer_end(&x);
+	mpii_xfer_begin(&x, r, buf, count, t);
+	do
+		err = o2g_imrecv(m->o2g, x.segs, x.n, &r->o2g);
+	while (err && mpii_xfer_copied(&x, r, &err));
 	if (err) {
 		free(r->pack);
 		err = mpii_call_error(m->comm, m->source, err);

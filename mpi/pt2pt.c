@@ -12,26 +12,6 @@ static inline unsigned flags_of(enum mpii_mode mode)
 	return mode == MPII_SYNC ? O2G_SYNC : 0;
 }
 
-/* Remember what completion needs: where packed data goes, or how much room
- * there was. */
-static void remember(struct mpii_req *r, const struct mpii_xfer *x, void *buf,
-		     MPI_Count count, struct mpii_type *t, int peer, int tag)
-{
-	r->peer = peer;
-	r->tag = tag;
-	r->pack = x->pack;
-	r->buf = buf;
-	r->count = count;
-	if (r->type)
-		return; /* persistent: it has all */
-	if (x->pack) {
-		mpii_type_hold(t);
-		r->type = t;
-	} else {
-		r->count = count * t->size;
-	}
-}
-
 /* libo2g refused to start it. */
 static int not_started(struct mpii_req *r, int peer, int err)
 {
@@ -45,17 +25,17 @@ int mpii_start_send(struct mpii_req *r, const void *buf, MPI_Count count,
 		    enum mpii_mode mode)
 {
 	struct mpii_comm *c = r->comm;
+	uint64_t full = mpii_tag(mpii_send_context(c, context), tag);
 	struct mpii_xfer x;
 	int err;
 
-	if (!mpii_xfer_send(&x, buf, count, t))
-		return mpii_fail(MPI_ERR_NO_MEM, "no memory to pack %lld bytes",
-				 (long long)(count * t->size));
-	remember(r, &x, (void *)buf, count, t, dest, tag);
-	err = o2g_isend(mpii.ep, c->world[dest],
-			mpii_tag(mpii_send_context(c, context), tag), x.segs,
-			x.n, flags_of(mode), &r->o2g);
-	mpii_xfer_end(&x);
+	r->peer = dest;
+	r->tag = tag;
+	mpii_xfer_begin(&x, r, buf, count, t);
+	do
+		err = o2g_isend(mpii.ep, c->world[dest], full, x.segs, x.n,
+				flags_of(mode), &r->o2g);
+	while (mpii_unlikely(err) && mpii_xfer_copied(&x, r, &err));
 	return err ? not_started(r, dest, err) : MPI_SUCCESS;
 }
 
@@ -63,18 +43,19 @@ int mpii_start_recv(struct mpii_req *r, void *buf, MPI_Count count,
 		    struct mpii_type *t, int source, int tag, uint32_t context)
 {
 	struct mpii_comm *c = r->comm;
+	int world = source < 0 ? O2G_ANY_SOURCE : c->world[source];
 	struct mpii_xfer x;
 	uint64_t want, ignore;
 	int err;
 
-	if (!mpii_xfer_recv(&x, buf, count, t))
-		return mpii_fail(MPI_ERR_NO_MEM, "no memory to unpack %lld "
-				 "bytes", (long long)(count * t->size));
-	remember(r, &x, buf, count, t, source, tag);
+	r->peer = source;
+	r->tag = tag;
+	mpii_xfer_begin(&x, r, buf, count, t);
 	mpii_match(context, tag, &want, &ignore);
-	err = o2g_irecv(mpii.ep, source < 0 ? O2G_ANY_SOURCE : c->world[source],
-			want, ignore, x.segs, x.n, &r->o2g);
-	mpii_xfer_end(&x);
+	do
+		err = o2g_irecv(mpii.ep, world, want, ignore, x.segs, x.n,
+				&r->o2g);
+	while (mpii_unlikely(err) && mpii_xfer_copied(&x, r, &err));
 	return err ? not_started(r, source, err) : MPI_SUCCESS;
 }
 

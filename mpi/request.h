@@ -31,21 +31,21 @@ static inline void mpii_match(uint32_t context, int tag, uint64_t *want,
 
 /* A buffer as libo2g wants it. */
 struct mpii_xfer {
-	unsigned n;
-	void *pack; /* the data goes through this copy; malloc'ed */
-	struct o2g_seg *segs, few[MPII_SEGS];
+	unsigned n; /* of segs, or O2G_VIEW */
+	struct o2g_seg segs[MPII_SEGS];
 };
-/* False: out of memory. For a send, packs where that is cheaper. */
-bool mpii_xfer_send(struct mpii_xfer *x, const void *buf, MPI_Count count,
-		    const struct mpii_type *t);
-bool mpii_xfer_recv(struct mpii_xfer *x, void *buf, MPI_Count count,
-		    const struct mpii_type *t);
-/* When libo2g has been given the segments; what is packed stays. */
-static inline void mpii_xfer_end(struct mpii_xfer *x)
-{
-	if (mpii_unlikely(x->segs != x->few))
-		free(x->segs);
-}
+/*
+ * For the message of r: sets r->buf and r->count, the count in bytes where the
+ * type is not needed any more, and r->type where it is.
+ */
+void mpii_xfer_begin(struct mpii_xfer *x, struct mpii_req *r, const void *buf,
+		     MPI_Count count, struct mpii_type *t);
+/*
+ * libo2g refused it with *err. True: it does not take views here, and now it can
+ * be asked again: the data goes through a copy, r->pack, which for a send is made
+ * now.
+ */
+bool mpii_xfer_copied(struct mpii_xfer *x, struct mpii_req *r, int *err);
 
 /* Words for, and the class of, what libo2g says about a message of @c with
  * rank @peer (of the remote group, or MPI_ANY_SOURCE). */

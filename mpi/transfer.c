@@ -2,26 +2,48 @@
 /*
  * Buffers of any datatype for libo2g, and words for what it reports.
  *
- * Data in a few big pieces goes as a list of segments; many or small pieces are
- * packed into one, since handling a piece costs more than copying it. A receive
- * puts up with more and smaller pieces than a send: a message that was packed
- * can be read from the sender's memory in one go.
+ * Data in a few big pieces goes as a list of segments. Many or small pieces are
+ * a view: libo2g asks for the part of the packed data that it can move next, and
+ * that is packed into the ring or what is given to the socket, while the part
+ * before is unpacked at the other end. Only where libo2g has no use for views is
+ * all of it packed first.
  */
+#include <errno.h>
+#include <stddef.h>
+
 #include "request.h"
 
-/* Average bytes from which a piece is left in place. */
-#define SEND_PIECE_MIN 2048
-#define RECV_PIECE_MIN 256
-#define RECV_SEGS 1024 /* pieces of a message at most */
+/* Average bytes from which a piece is left to libo2g. */
+#define PIECE_MIN 2048
 
-/* Can it go without packing, as a few pieces? Fills the segments if so. */
-static bool in_place(struct mpii_xfer *x, const void *buf, MPI_Count count,
-		     const struct mpii_type *t, size_t piece_min)
+static const struct mpii_req *req_of(const struct o2g_view *v)
+{
+	return (const struct mpii_req *)((const char *)v -
+					 offsetof(struct mpii_req, view));
+}
+
+static void view_read(const struct o2g_view *v, uint64_t off, void *to,
+		      size_t n)
+{
+	const struct mpii_req *r = req_of(v);
+
+	mpii_pack(r->type, r->buf, r->count, (MPI_Count)off, to, n);
+}
+
+static void view_write(const struct o2g_view *v, uint64_t off,
+		       const void *from, size_t n)
+{
+	const struct mpii_req *r = req_of(v);
+
+	mpii_unpack(r->type, r->buf, r->count, (MPI_Count)off, from, n);
+}
+
+/* Can it go as a few pieces? Fills the segments if so. */
+static bool in_pieces(struct mpii_xfer *x, const void *buf, MPI_Count count,
+		      const struct mpii_type *t)
 {
 	size_t n;
 
-	x->pack = NULL;
-	x->segs = x->few;
 	if (t->contiguous || count == 0 || t->size == 0) {
 		x->segs[0].base = (void *)buf;
 		x->segs[0].len = (size_t)(count * t->size);
@@ -29,54 +51,49 @@ static bool in_place(struct mpii_xfer *x, const void *buf, MPI_Count count,
 		return true;
 	}
 	n = mpii_type_segs(t, buf, count, x->segs, MPII_SEGS);
-	x->n = n <= RECV_SEGS ? (unsigned)n : RECV_SEGS + 1;
-	return n <= MPII_SEGS &&
-	       (n == 1 || (size_t)(count * t->size) / n >= piece_min);
+	x->n = (unsigned)n;
+	return n == 1 || (n <= MPII_SEGS &&
+			  (size_t)(count * t->size) / n >= PIECE_MIN);
 }
 
-/* After that: can it be received as a longer list of pieces? */
-static bool in_pieces(struct mpii_xfer *x, void *buf, MPI_Count count,
-		      const struct mpii_type *t)
+void mpii_xfer_begin(struct mpii_xfer *x, struct mpii_req *r, const void *buf,
+		     MPI_Count count, struct mpii_type *t)
 {
-	struct o2g_seg *list;
+	bool pieces = in_pieces(x, buf, count, t);
 
-	if (x->n <= MPII_SEGS || x->n > RECV_SEGS ||
-	    (size_t)(count * t->size) / x->n < RECV_PIECE_MIN)
-		return false;
-	list = malloc(x->n * sizeof(*list));
-	if (!list)
-		return false;
-	mpii_type_segs(t, buf, count, list, x->n);
-	x->segs = list;
-	return true;
+	r->buf = (void *)buf;
+	r->count = count;
+	if (!pieces) {
+		x->segs[0].base = &r->view;
+		x->segs[0].len = (size_t)(count * t->size);
+		x->n = O2G_VIEW;
+		r->view.read = view_read;
+		r->view.write = view_write;
+	}
+	if (r->type)
+		return; /* persistent: it has all */
+	if (pieces) {
+		r->count = count * t->size;
+	} else {
+		mpii_type_hold(t);
+		r->type = t;
+	}
 }
 
-static bool through_copy(struct mpii_xfer *x, MPI_Count bytes)
+bool mpii_xfer_copied(struct mpii_xfer *x, struct mpii_req *r, int *err)
 {
-	x->pack = malloc((size_t)bytes);
-	x->segs[0].base = x->pack;
-	x->segs[0].len = (size_t)bytes;
+	if (*err != -EOPNOTSUPP || x->n != O2G_VIEW)
+		return false;
+	*err = -ENOMEM;
+	r->pack = malloc(x->segs[0].len);
+	if (!r->pack)
+		return false;
+	x->segs[0].base = r->pack;
 	x->n = 1;
-	return x->pack;
-}
-
-bool mpii_xfer_send(struct mpii_xfer *x, const void *buf, MPI_Count count,
-		    const struct mpii_type *t)
-{
-	if (in_place(x, buf, count, t, SEND_PIECE_MIN))
-		return true;
-	if (!through_copy(x, count * t->size))
-		return false;
-	mpii_pack(t, buf, count, 0, x->pack, x->segs[0].len);
+	if (r->kind == MPII_REQ_SEND)
+		mpii_pack(r->type, r->buf, r->count, 0, r->pack,
+			  x->segs[0].len);
 	return true;
-}
-
-bool mpii_xfer_recv(struct mpii_xfer *x, void *buf, MPI_Count count,
-		    const struct mpii_type *t)
-{
-	return in_place(x, buf, count, t, RECV_PIECE_MIN) ||
-	       in_pieces(x, buf, count, t) ||
-	       through_copy(x, count * t->size);
 }
 
 /* --- words --- */

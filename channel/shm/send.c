@@ -77,6 +77,11 @@ static inline struct shm_cell *half_cell(struct shm_link *l)
 /* Copy @n bytes from the cursor and move it on, dropping passed segments. */
 static void source_read(struct o2g_sink *s, char *to, size_t n)
 {
+	if (unlikely(s->view) && n) {
+		s->view->read(s->view, s->off, to, n);
+		s->off += n;
+		return;
+	}
 	while (n && s->nsegs) {
 		size_t piece;
 
@@ -157,6 +162,7 @@ static void tx_record(struct shm_link *l, struct o2g_tx *tx)
 			l->source.segs = tx->req->segs;
 			l->source.nsegs = tx->req->nsegs;
 			l->source.off = tx->off;
+			l->source.view = tx->req->view;
 		}
 	}
 	if (tx_inline(tx, &h, n))
@@ -287,7 +293,8 @@ int shm_send(struct chan *c, struct chan_peer *p, const struct o2g_hdr *h,
 	fill_header(cell, h, brief);
 	if (len) {
 		u8 *body = brief ? cell->brief.body : cell->full.body;
-		struct o2g_sink from = { req->segs, req->nsegs, off, len };
+		struct o2g_sink from = { req->segs, req->nsegs, off, len,
+					 req->view };
 
 		if (len > in_cell)
 			data_write(&l->tx, &from, len);
@@ -324,7 +331,7 @@ int shm_inject(struct chan *c, struct chan_peer *p, const struct o2g_hdr *h,
 		shm_copy_short(cell->brief.body, buf, len);
 	} else {
 		struct o2g_seg seg = { (void *)buf, len };
-		struct o2g_sink from = { &seg, 1, 0, len };
+		struct o2g_sink from = { &seg, 1, 0, len, NULL };
 
 		data_write(&l->tx, &from, len);
 	}

@@ -74,6 +74,15 @@ struct in_vec {
 	u64 bytes;
 };
 
+/* A view gets all of its body out of the staging area. */
+static u32 stage_size(const struct tcp_conn *k)
+{
+	if (k->stream.in_body && k->rx.sink.view &&
+	    k->stream.body_left > k->stage)
+		return TCP_STAGE_MAX;
+	return k->stage;
+}
+
 static void vec_fill(struct tcp_conn *k, struct in_vec *in)
 {
 	struct o2g_stream *s = &k->stream;
@@ -90,8 +99,8 @@ static void vec_fill(struct tcp_conn *k, struct in_vec *in)
 	if (in->direct && in->direct < s->body_left)
 		return;
 	in->v[in->n].base = k->chan->stage;
-	in->v[in->n].len = k->stage;
-	in->bytes += k->stage;
+	in->v[in->n].len = stage_size(k);
+	in->bytes += in->v[in->n].len;
 	in->n++;
 }
 

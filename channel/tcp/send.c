@@ -36,12 +36,29 @@ static void vec_add(struct out_vec *o, const void *base, size_t len)
 	o->bytes += len;
 }
 
+/*
+ * A view has no pieces that the kernel could take: as much of it as one call is
+ * likely to send is copied together. Whatever the socket leaves of that is
+ * copied again next time, which costs less than keeping it.
+ */
+static bool vec_add_view(struct tcp_chan *c, struct out_vec *o,
+			 const struct o2g_view *view, u64 off, u64 len)
+{
+	size_t n = len < TCP_VIEW ? len : TCP_VIEW;
+
+	view->read(view, off, c->view, n);
+	vec_add(o, c->view, n);
+	return false; /* the memory is taken: nothing may follow */
+}
+
 /* False when there was no room for all of it. */
-static bool vec_add_body(struct out_vec *o, const struct o2g_req *req, u64 off,
-			 u64 len)
+static bool vec_add_body(struct tcp_chan *c, struct out_vec *o,
+			 const struct o2g_req *req, u64 off, u64 len)
 {
 	u64 covered = 0;
 
+	if (unlikely(req->view))
+		return vec_add_view(c, o, req->view, off, len);
 	o->n += chan_slice(req->segs, req->nsegs, off, len, o->v + o->n,
 			   TCP_IOV - o->n, &covered);
 	o->bytes += covered;
@@ -126,7 +143,7 @@ static void push_collect(struct tcp_conn *k, struct out_vec *o)
 		if (tx->hdr_done < O2G_HDR_SIZE)
 			vec_add(o, tx->hdr + tx->hdr_done,
 				O2G_HDR_SIZE - tx->hdr_done);
-		if (tx->left && !vec_add_body(o, tx->req, tx->off, tx->left))
+		if (tx->left && !vec_add_body(k->chan, o, tx->req, tx->off, tx->left))
 			return;
 	}
 }
@@ -225,8 +242,7 @@ static ssize_t send_small(struct tcp_conn *k, const u8 *hdr,
 
 	memcpy(buf, hdr, O2G_HDR_SIZE);
 	if (len)
-		chan_gather(buf + O2G_HDR_SIZE, req->segs, req->nsegs, off,
-			    len);
+		chan_req_read(req, off, buf + O2G_HDR_SIZE, len);
 	do
 		n = send(k->watch.fd, buf, O2G_HDR_SIZE + len,
 			 MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -249,7 +265,7 @@ static ssize_t send_large(struct tcp_conn *k, const u8 *hdr,
 	o.n = 0;
 	o.bytes = 0;
 	vec_add(&o, hdr, O2G_HDR_SIZE);
-	vec_add_body(&o, req, off, len);
+	vec_add_body(k->chan, &o, req, off, len);
 	n = vec_send(k->watch.fd, &o);
 	if (n < (ssize_t)o.bytes)
 		tcp_conn_block(k);
@@ -298,8 +314,7 @@ static void out_append(struct tcp_conn *k, const struct o2g_hdr *h,
 	o2g_wire_encode(h, k->out + k->out_tail);
 	k->out_tail += O2G_HDR_SIZE;
 	if (len)
-		chan_gather(k->out + k->out_tail, req->segs, req->nsegs, off,
-			    len);
+		chan_req_read(req, off, k->out + k->out_tail, len);
 	k->out_tail += len;
 	if (o2g_list_empty(&k->dirty))
 		o2g_list_add_tail(&k->dirty, &c->dirty);

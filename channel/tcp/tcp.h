@@ -31,6 +31,7 @@
 #define TCP_LATE_US 200000     /* what an intake expects may come this late */
 #define TCP_STAGE_MIN 4096
 #define TCP_STAGE_MAX 65536
+#define TCP_VIEW (128u << 10)  /* of a view, in one call */
 #define TCP_OUT_SIZE 16384     /* batch of small packets */
 #define TCP_SMALL 1024	       /* body that may be batched */
 #define TCP_BURST_NS 20000
@@ -168,6 +169,7 @@ struct tcp_chan {
 	struct chan_timer linger_timer;
 
 	u8 stage[TCP_STAGE_MAX];
+	u8 view[TCP_VIEW]; /* what goes out of one */
 };
 
 static inline struct tcp_chan *tcp_chan_of(struct chan *c)

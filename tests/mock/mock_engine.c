@@ -440,7 +440,7 @@ static int op_get(struct o2g_core *core, struct o2g_peer *p, u64 addr,
 {
 	struct mock *m = mock_of(core);
 	struct mock_conn *back = conn_of(p)->back;
-	struct o2g_sink s = { segs, nsegs, 0, len };
+	struct o2g_sink s = { segs, nsegs, 0, len, NULL };
 	struct o2g_req *req;
 	u8 *tmp;
 
@@ -611,6 +611,7 @@ struct mock_req *mock_req(struct mock *m, enum o2g_req_kind kind, u64 len,
 	r->core.peer = NULL;
 	r->core.segs = r->segs;
 	r->core.nsegs = nsegs;
+	r->core.view = NULL;
 	for (unsigned i = 0; i < nsegs; i++) {
 		u64 n = i == nsegs - 1 ? len - off : (len - off) / 2;
 

@@ -26,7 +26,7 @@ static int set_up(void **arg)
 
 static struct o2g_sink sink(u64 off, u64 room)
 {
-	return (struct o2g_sink){ segs, 4, off, room };
+	return (struct o2g_sink){ segs, 4, off, room, NULL };
 }
 
 /* What the list holds now. */
@@ -47,6 +47,53 @@ static void chan_sink_write__one_segment(void **arg)
 	assert_int_equal(s.room, 0);
 	chan_sink_write(&s, "Z", 1);
 	assert_string_equal(all(), "aXYdefghij");
+}
+
+/* A view over the same bytes as the list. */
+static void view_write(const struct o2g_view *v, u64 off, const void *from,
+		       size_t n)
+{
+	struct o2g_sink s = sink(off, 10 - off);
+
+	chan_sink_write(&s, from, n);
+}
+
+static void view_read(const struct o2g_view *v, u64 off, void *to, size_t n)
+{
+	chan_gather(to, segs, 4, off, n);
+}
+
+static const struct o2g_view view = { view_read, view_write };
+
+static void chan_sink_write__view(void **arg)
+{
+	struct o2g_seg none = { NULL, 0 };
+
+	for (u32 piece = 1; piece <= 10; piece++) {
+		struct o2g_sink s = { &none, 0, 0, 9, &view };
+
+		set_up(NULL);
+		for (u32 at = 0; at < 10; at += piece)
+			chan_sink_write(&s, "0123456789" + at,
+					piece < 10 - at ? piece : 10 - at);
+		assert_string_equal(all(), "012345678j");
+		assert_int_equal(s.off, 9);
+		assert_int_equal(s.room, 0);
+	}
+}
+
+static void chan_req_read__both(void **arg)
+{
+	struct o2g_req plain = { .segs = segs, .nsegs = 4 };
+	struct o2g_req viewed = { .view = &view };
+	char a[10], b[10];
+
+	for (u32 off = 0; off < 10; off++) {
+		chan_req_read(&plain, off, a, 10 - off);
+		chan_req_read(&viewed, off, b, 10 - off);
+		assert_memory_equal(a, "abcdefghij" + off, 10 - off);
+		assert_memory_equal(b, a, 10 - off);
+	}
 }
 
 /* In pieces of every size, across segments and the empty one. */
@@ -80,7 +127,7 @@ static void chan_sink_write__truncates(void **arg)
 
 static void chan_sink_write__nothing(void **arg)
 {
-	struct o2g_sink s = { NULL, 0, 0, 0 };
+	struct o2g_sink s = { 0 };
 
 	chan_sink_write(&s, "abc", 3);
 	chan_sink_write(&s, NULL, 0);
@@ -167,6 +214,8 @@ int main(void)
 		TS(chan_sink_write__truncates),
 		TS(chan_sink_write__nothing),
 		TS(chan_sink_write__room_beyond_the_list),
+		TS(chan_sink_write__view),
+		TS(chan_req_read__both),
 		TS(chan_gather__every_range),
 		TS(chan_slice__every_range),
 		TS(chan_slice__few_iovecs),
