@@ -57,7 +57,7 @@ static struct world {
 
 /* Loops over bytes teach the fuzzer nothing. */
 #ifdef __clang__
-#define NO_COVERAGE __attribute__((no_sanitize("coverage"), noinline))
+#define NO_COVERAGE __attribute__((no_sanitize("coverage"), __noinline__))
 #else
 #define NO_COVERAGE
 #endif
