@@ -50,9 +50,10 @@ known()
 # Its programs do not all depend on the library's header: build them anew.
 find "$work" -name '*.o' ! -newer "$prefix/lib/libmpi.so" \
 	! -path '*/dtpools/*' ! -path '*/util/*' -delete
+# Some of its programs have dozens of threads that never sleep: much time.
 for d in $dirs; do
 	tap=$work/${d//\//_}.tap
-	(cd "$work" && MPITEST_TIMEOUT=${MPITEST_TIMEOUT:-60} timeout 3600 \
+	(cd "$work" && MPITEST_TIMEOUT=${MPITEST_TIMEOUT:-120} timeout 3600 \
 		./runtests -srcdir="$src" -tests=testlist -testdirs="$d" \
 		-mpiexec="$MPIEXEC" -tapfile="$tap") \
 		>"$TMP/out" 2>"$TMP/err" </dev/null
@@ -85,25 +86,14 @@ summary
 # errors/coll/noalias2   the same
 # errors/coll/noalias3   the same
 # errors/coll/nb_noalias  the same
-# errors/coll/bcastlength   counts that differ between ranks: not looked for
-# errors/coll/ibcastlength  the same
-# errors/coll/reducelength  the same
-# errors/coll/ireducelength  the same
-# errors/coll/allreducelength  the same
-# errors/coll/iallreducelength  the same
-# errors/coll/scatterlength  the same
-# errors/coll/iscatterlength  the same
-# errors/coll/allgatherlength  the same
-# errors/coll/iallgatherlength  the same
-# errors/coll/alltoalllength  the same
-# errors/coll/ialltoalllength  the same
-# errors/coll/gatherlength  the same
-# errors/coll/igatherlength  the same
 # errors/coll/reduceop       operations that differ between ranks: not looked for
 # errors/coll/ireduceop      the same
 # errors/comm/comm_create_nullarg  wants another handler than that of the communicator
 # errors/comm/comm_create_group_nullarg  the same
 # errors/comm/comm_split_nullarg  the same
+# errors/comm/comm_split_type_nullarg  the same
+# errors/attr/keyvalmis      needs windows
+# errors/pt2pt/truncmsg2     types that differ between sender and receiver: not looked for
 # f77/datatype/allctypesf    wants MPI_LB, which MPI 3.0 has removed
 # f77/datatype/typecntsf     wants MPI_COMBINER_HVECTOR_INTEGER, removed as well
 # f77/init/baseenvf          wants MPI to be older than 5
@@ -116,6 +106,7 @@ summary
 # f90/profile/profile1f90    defines a routine that the module has
 # f90/pt2pt/greqf90          wants a callback to change a variable of its caller
 # f08/datatype/allctypesf08  wants MPI_LB
+# f08/init/baseenvf90        wants MPI to be older than 5
 # f08/pt2pt/greqf08          wants a callback to change a variable of its caller
 # part/multipart             reads the MPI_ERROR of a status that MPI_Wait must not set
 # part/nonblocking_pready    sends with MPI_DATATYPE_NULL
