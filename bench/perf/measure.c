@@ -71,7 +71,16 @@ static double time_step(perf_step *step, void *arg, long times)
 	return perf_now() - start;
 }
 
-/* How often per repetition; all ranks get rank 0's answer. */
+/* The same number at all ranks: rank 0's. */
+static double agreed_time(perf_step *step, void *arg, long times)
+{
+	double t = time_step(step, arg, times);
+
+	MPI_Bcast(&t, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+	return t;
+}
+
+/* How often per repetition; all ranks get the same answer. */
 static long calibrate(struct perf *p, perf_step *step, void *arg)
 {
 	long times = 1;
@@ -79,8 +88,13 @@ static long calibrate(struct perf *p, perf_step *step, void *arg)
 
 	time_step(step, arg, 1); /* connections are made on first use */
 	for (;;) {
-		t = time_step(step, arg, times);
-		MPI_Bcast(&t, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+		t = agreed_time(step, arg, times);
+		/* What is done once, at some early call, does not count. */
+		for (int i = 0; i < 2 && t >= p->rep_time / 2; i++) {
+			double again = agreed_time(step, arg, times);
+
+			t = again < t ? again : t;
+		}
 		if (t >= p->rep_time / 2 || times >= 1L << 28)
 			break;
 		/* The first calls are slow: grow step by step. */
