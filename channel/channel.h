@@ -31,6 +31,7 @@ struct chan {
 	bool slow_poll; /* polling takes a system call */
 	bool partial_poll; /* some peers are seen by their descriptors only */
 	bool hands_over; /* its sockets are offered to chan_ep_handover */
+	u32 *waiting; /* where peers see how many threads wait here, or NULL */
 };
 
 /* A peer, as channels see it. The engine embeds it; `core` comes first. */
@@ -114,6 +115,9 @@ struct chan_ops {
 	/* Write it. */
 	int (*put)(struct chan *c, struct chan_peer *p, u64 addr,
 		   const struct o2g_seg *segs, u32 nsegs, u64 len);
+
+	/* Is the peer in a wait, and would take part in copying? NULL: unknown. */
+	bool (*waits)(struct chan *c, struct chan_peer *p);
 
 	/* Wake the peer if it sleeps, as an arrival would. NULL: memory is not
 	 * shared with it. The caller has put the fence. */

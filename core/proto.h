@@ -196,7 +196,8 @@ struct o2g_core_ops {
 	void (*arrived)(struct o2g_core *c, struct o2g_unexp *u);
 	/*
 	 * Read/write the peer's memory directly. 0, or negative: -EOPNOTSUPP
-	 * and -EPERM mean "use packets instead". May be NULL.
+	 * and -EPERM mean "use packets instead", -EAGAIN: this time. May be
+	 * NULL.
 	 */
 	int (*get)(struct o2g_core *c, struct o2g_peer *p, u64 addr,
 		   const struct o2g_seg *segs, u32 nsegs, u64 len);

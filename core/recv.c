@@ -23,6 +23,8 @@ static bool try_get(struct o2g_core *c, struct o2g_req *req,
 	    !c->ops->get || req->view)
 		return false;
 	ret = c->ops->get(c, p, rts->aux, req->segs, req->nsegs, want);
+	if (ret == -EAGAIN)
+		return false;
 	if (ret == -EOPNOTSUPP || ret == -EPERM) {
 		p->no_get = true;
 		return false;

@@ -79,6 +79,8 @@ static void open_one(struct user_ep *ep, const struct chan_ops *ops)
 	chan->ops = ops;
 	chan->ep = (struct chan_ep *)ep;
 	ep->chans[ep->nchans++] = chan;
+	if (chan->waiting)
+		ep->waiting = chan->waiting;
 }
 
 int user_channels_open(struct user_ep *ep)
@@ -113,6 +115,7 @@ int user_channels_open(struct user_ep *ep)
 
 void user_channels_close(struct user_ep *ep)
 {
+	ep->waiting = NULL;
 	while (ep->nchans) {
 		struct chan *chan = ep->chans[--ep->nchans];
 

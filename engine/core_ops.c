@@ -155,6 +155,19 @@ void user_match_grow(struct user_ep *ep)
 		free(o2g_match_rehash(&ep->core.match, bins, n));
 }
 
+/*
+ * Two copies, by both ends at once, are quicker than one by a single core when no
+ * cache holds the data: as long as both have a core, and the sender, who could do
+ * without us, has nothing else to do.
+ */
+#define BOTH_COPY_MIN (2u << 20)
+
+static bool both_copy(struct user_ep *ep, struct chan_peer *cp, u64 len)
+{
+	return len >= BOTH_COPY_MIN && !ep->oversubscribed &&
+	       cp->chan->ops->waits && cp->chan->ops->waits(cp->chan, cp);
+}
+
 static int get(struct o2g_core *c, struct o2g_peer *p, u64 addr,
 	       const struct o2g_seg *segs, u32 nsegs, u64 len)
 {
@@ -162,6 +175,8 @@ static int get(struct o2g_core *c, struct o2g_peer *p, u64 addr,
 
 	if (!cp->chan || !cp->chan->ops->get)
 		return -EOPNOTSUPP;
+	if (both_copy(user_of_core(c), cp, len))
+		return -EAGAIN;
 	return cp->chan->ops->get(cp->chan, cp, addr, segs, nsegs, len);
 }
 

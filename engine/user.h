@@ -104,6 +104,7 @@ struct user_ep {
 	atomic_uint losses;   /* peers lost so far */
 	atomic_uint events;   /* bumped when something completed or arrived */
 	unsigned inside;      /* threads in a wait */
+	u32 *waiting;	      /* where peers see that number, or NULL */
 	union {
 		u64 listeners; /* any of these: an event is to be told */
 		struct {

@@ -259,6 +259,13 @@ static int time_left(u64 deadline_us)
 	return left > 1000000 ? 1000000 : (int)left;
 }
 
+static inline void enter(struct user_ep *ep, int threads)
+{
+	ep->inside += (unsigned)threads;
+	if (ep->waiting)
+		__atomic_store_n(ep->waiting, ep->inside, __ATOMIC_RELAXED);
+}
+
 static int wait_locked(struct user_ep *ep, int (*cond)(void *), void *arg,
 		       unsigned *asleep, int64_t timeout_us)
 {
@@ -267,7 +274,7 @@ static int wait_locked(struct user_ep *ep, int (*cond)(void *), void *arg,
 
 	env_assert(ep->lock.depth == 0); /* no waiting inside callbacks */
 	ep->calls++;
-	ep->inside++;
+	enter(ep, 1);
 	user_flush(ep);
 	if (unlikely(ep->async_armed || ep->async_wanted))
 		user_async_disarm(ep);
@@ -290,7 +297,7 @@ static int wait_locked(struct user_ep *ep, int (*cond)(void *), void *arg,
 			break;
 		}
 	}
-	ep->inside--;
+	enter(ep, -1);
 	ep->awaited = 0;
 	if (unlikely(ep->sleepers))
 		user_event(ep);

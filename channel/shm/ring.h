@@ -29,7 +29,7 @@
 #include "channel.h"
 
 #define SHM_MAGIC 0x6d68732d6732306full
-#define SHM_VERSION 1
+#define SHM_VERSION 2
 #define SHM_LINE 64
 #define SHM_HALF 32
 #define SHM_TINY_MAX 8 /* bytes of body in half a cell */
@@ -57,6 +57,7 @@ struct shm_head {
 	_Alignas(SHM_LINE) u32 attention;
 	/* The owner sleeps: who sees this clears it and rings. */
 	_Alignas(SHM_LINE) u32 sleeping;
+	_Alignas(SHM_LINE) u32 waiting; /* threads of the owner in a wait */
 	_Alignas(SHM_LINE) u64 attached[]; /* one bit for every rank */
 };
 

@@ -83,6 +83,7 @@ static int shm_open_channel(struct chan_ep *ep, struct chan **chan, char *why,
 	err = shm_bell_open(s, why, why_size);
 	if (err)
 		goto err_seg;
+	s->chan.waiting = &s->own.head->waiting;
 	*chan = &s->chan;
 	return 0;
 
@@ -170,6 +171,14 @@ static void shm_describe(struct chan *c, struct chan_peer *p, char *buf,
 	snprintf(buf, size, "pid %d -> pid %u", getpid(), l ? l->pid : 0);
 }
 
+static bool shm_waits(struct chan *c, struct chan_peer *p)
+{
+	const struct shm_link *l = p->link;
+
+	return l && l->theirs &&
+	       __atomic_load_n(&l->theirs->waiting, __ATOMIC_RELAXED);
+}
+
 /* Nothing is ever held back. */
 static void shm_flush(struct chan *c)
 {
@@ -192,5 +201,6 @@ const struct chan_ops shm_chan_ops = {
 	.nudge = shm_nudge,
 	.get = shm_get,
 	.put = shm_put,
+	.waits = shm_waits,
 	.describe = shm_describe,
 };
