@@ -4,7 +4,7 @@
  * call. Rank 0 sends, rank 1 receives, both compute; each time is that of the
  * slower rank, from a barrier on:
  *
- *	comm	Isend or Irecv, Wait
+ *	comm	Isend or Irecv, Wait (of as many messages as make up --least)
  *	comp	the computation alone
  *	total	Isend or Irecv, the computation, Wait
  *	hidden	(comm + comp - total) / comm
@@ -23,8 +23,10 @@ struct overlap {
 	int rank;
 	int both; /* each rank sends and receives */
 	int size;
+	int messages; /* under way at once */
 	char *send;
 	char *recv;
+	MPI_Request *req;
 	long work;
 };
 
@@ -45,9 +47,22 @@ static __attribute__((noipa)) double compute(long work)
 	return x;
 }
 
+/* Start all messages; returns how many requests that made. */
+static int start_messages(struct overlap *o)
+{
+	int n = 0;
+
+	for (int i = 0; i < o->messages && (o->both || o->rank == 1); i++)
+		MPI_Irecv(o->recv + (size_t)i * o->size, o->size, MPI_BYTE,
+			  !o->rank, 1, MPI_COMM_WORLD, &o->req[n++]);
+	for (int i = 0; i < o->messages && (o->both || o->rank == 0); i++)
+		MPI_Isend(o->send + (size_t)i * o->size, o->size, MPI_BYTE,
+			  !o->rank, 1, MPI_COMM_WORLD, &o->req[n++]);
+	return n;
+}
+
 static struct sample run(struct overlap *o, int comm, long work)
 {
-	MPI_Request req[2];
 	struct sample s;
 	double cpu;
 	int n = 0;
@@ -55,14 +70,10 @@ static struct sample run(struct overlap *o, int comm, long work)
 	MPI_Barrier(MPI_COMM_WORLD);
 	cpu = perf_cpu_process() - perf_cpu_thread();
 	s.time = perf_now();
-	if (comm && (o->both || o->rank == 1))
-		MPI_Irecv(o->recv, o->size, MPI_BYTE, !o->rank, 1,
-			  MPI_COMM_WORLD, &req[n++]);
-	if (comm && (o->both || o->rank == 0))
-		MPI_Isend(o->send, o->size, MPI_BYTE, !o->rank, 1,
-			  MPI_COMM_WORLD, &req[n++]);
+	if (comm)
+		n = start_messages(o);
 	sink = compute(work);
-	MPI_Waitall(n, req, MPI_STATUSES_IGNORE);
+	MPI_Waitall(n, o->req, MPI_STATUSES_IGNORE);
 	s.time = perf_now() - s.time;
 	cpu = perf_cpu_process() - perf_cpu_thread() - cpu;
 	s.thread = perf_max_over_ranks(cpu / s.time);
@@ -128,13 +139,34 @@ static void measure(struct perf *p, struct overlap *o, int reps)
 	perf_row_end(p);
 }
 
-static long both, percent = 150;
+static long both, percent = 150, least;
 
 static const struct perf_option options[] = {
 	{"both", &both, "1: each rank sends and receives"},
+	{"least", &least, "bytes under way, in several messages if need be"},
 	{"work", &percent, "computation, in percent of communication"},
 	{0},
 };
+
+static void open_size(struct overlap *o, int size)
+{
+	size_t room;
+
+	o->size = size;
+	o->messages = size && size < least ? (int)(least / size) : 1;
+	room = (size_t)o->messages * size;
+	o->send = perf_alloc(room);
+	o->recv = perf_alloc(room);
+	o->req = perf_alloc(2 * o->messages * sizeof(*o->req));
+	perf_fill(o->send, room, o->rank);
+}
+
+static void close_size(struct overlap *o)
+{
+	free(o->send);
+	free(o->recv);
+	free(o->req);
+}
 
 static void run_sizes(struct perf *p)
 {
@@ -145,15 +177,12 @@ static void run_sizes(struct perf *p)
 		perf_fail("overlap takes 2 ranks");
 	speed = work_speed(&o);
 	for (int i = 0; i < p->n_sizes; i++) {
-		o.size = p->sizes[i];
-		o.send = perf_alloc(o.size);
-		o.recv = perf_alloc(o.size);
-		perf_fill(o.send, o.size, p->rank);
+		open_size(&o, p->sizes[i]);
 		measure(p, &o, prepare(p, &o, speed, percent * 0.01));
 		if (p->check && (both || p->rank == 1))
-			perf_check(o.recv, o.size, !p->rank);
-		free(o.send);
-		free(o.recv);
+			perf_check(o.recv, (size_t)o.messages * o.size,
+				   !p->rank);
+		close_size(&o);
 	}
 }
 
