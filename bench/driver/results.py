@@ -2,9 +2,11 @@
 """What was measured, and the file it is kept in."""
 
 import json
+import re
 import statistics
 
 FORMAT = 2
+NO_END = "no end after {} s"
 
 
 class Results:
@@ -31,6 +33,12 @@ class Results:
 
     def fail(self, key, impl, why):
         self.failures.setdefault(key, {})[impl] = why
+
+    def gave_up(self, key, impl):
+        """The seconds after which a run was ended, or None if it was not."""
+        why = self.failures.get(key, {}).get(impl, "")
+        found = re.fullmatch(NO_END.format(r"(\d+)"), why)
+        return int(found[1]) if found else None
 
     def median(self, key, impl, size, column):
         cells = self.values.get(key, {}).get(impl, {})

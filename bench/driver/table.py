@@ -18,11 +18,19 @@ def score_of(results, target, ours):
         return results.ratio(*where, min if kind == "ratio-max" else max,
                              peers=target.peers, ours=target.ours)
     if kind == "mpich-min":
-        return results.ratio(*where, max, peers=("mpich",))
+        return results.ratio(*where, max, peers=("mpich",)) or \
+            at_least(results, target)
     if kind == "depth-max":
         first = results.sizes(target.case, target.column)[0]
         return ours / results.median(target.case, "o2g", first, target.column)
     return ours
+
+
+def at_least(results, target):
+    """How many times faster than MPICH, which was given up after its limit."""
+    limit = results.gave_up(target.case, "mpich")
+    seconds = results.median(target.case, "o2g", target.size, "seconds")
+    return limit / seconds if limit and seconds else None
 
 
 def judge(results, target):
@@ -69,7 +77,8 @@ def is_ratio(row):
 def score_text(row):
     if row["score"] is None:
         return ""
-    return (f"{row['score']:.2f}x" if is_ratio(row)
+    more = ">" if row["kind"] == "mpich-min" and "mpich" in row["failed"] else ""
+    return (f"{more}{row['score']:.2f}x" if is_ratio(row)
             else number(row["score"]))
 
 
