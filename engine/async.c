@@ -11,9 +11,9 @@
  * later. Setting a timer takes microseconds in a virtual machine, about as long
  * as copying 32 KiB; so after a program has come back at once many times in a
  * row, nothing is set anew while a timer is under way that is late but good
- * enough. The first time it fires and the program is away ends that. So ranks that exchange small messages all the time hardly wake it, and
- * one that computes is served. Timers wake it always: they are rare, and nobody
- * else may be there.
+ * enough. The first time it fires and the program is away ends that. So ranks that
+ * exchange small messages all the time hardly wake it, and one that computes is
+ * served. Timers wake it always: they are rare, and nobody else may be there.
  */
 #include <signal.h>
 #include <sys/epoll.h>
@@ -140,6 +140,18 @@ static void drain(struct user_ep *ep)
 	} while (n && !ep->inside && !ep->closing);
 }
 
+/*
+ * Arming looks for what has come already, which may complete requests. What is to
+ * be done then is done before going to sleep; it may disarm, as every wait does.
+ */
+static void arm_and_settle(struct user_ep *ep)
+{
+	do {
+		user_async_arm(ep);
+		settle_quietly(ep);
+	} while (!ep->async_armed && !ep->inside && !ep->closing);
+}
+
 static void *run(void *arg)
 {
 	struct user_ep *ep = arg;
@@ -154,7 +166,7 @@ static void *run(void *arg)
 		int n, timeout = look;
 
 		if (!ep->inside && (stay || ep->calls == seen)) {
-			user_async_arm(ep);
+			arm_and_settle(ep);
 			timeout = -1;
 			look = LOOK_MIN_MS;
 		} else if (look < LOOK_MAX_MS) {
