@@ -13,6 +13,7 @@ struct eng_ops {
 	const char *name;
 	void (*close)(struct o2g_ep *ep);
 	int (*address)(struct o2g_ep *ep, char *address, size_t size);
+	void (*set_secret)(struct o2g_ep *ep, const unsigned char *secret);
 	int (*isend)(struct o2g_ep *ep, int peer, u64 tag,
 		     const struct o2g_seg *segs, unsigned nsegs, unsigned flags,
 		     struct o2g_req **req);

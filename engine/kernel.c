@@ -212,6 +212,7 @@ static void kern_close(struct o2g_ep *o)
 static const struct eng_ops kern_ops = {
 	.name = "kernel",
 	.close = kern_close,
+	.set_secret = user_set_secret,
 	.address = user_address,
 	.isend = kern_isend,
 	.inject = kern_inject,

@@ -40,6 +40,11 @@ void o2g_close(struct o2g_ep *ep)
 		ops(ep)->close(ep);
 }
 
+void o2g_set_secret(struct o2g_ep *ep, const unsigned char *secret)
+{
+	ops(ep)->set_secret(ep, secret);
+}
+
 int o2g_address(struct o2g_ep *ep, char *address, size_t size)
 {
 	return ops(ep)->address(ep, address, size);

@@ -160,6 +160,15 @@ void user_close(struct o2g_ep *o)
 	free(ep);
 }
 
+void user_set_secret(struct o2g_ep *o, const unsigned char *secret)
+{
+	struct user_ep *ep = user_of(o);
+
+	user_lock(ep);
+	memcpy(ep->secret, secret, sizeof(ep->secret));
+	user_unlock(ep);
+}
+
 int user_address(struct o2g_ep *o, char *address, size_t size)
 {
 	struct user_ep *ep = user_of(o);
@@ -188,6 +197,7 @@ int user_ep_info(struct o2g_ep *o, struct o2g_ep_info *info)
 const struct eng_ops user_ops = {
 	.name = "user",
 	.close = user_close,
+	.set_secret = user_set_secret,
 	.address = user_address,
 	.isend = user_isend,
 	.inject = user_inject,

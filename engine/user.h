@@ -175,6 +175,7 @@ static inline struct user_ep *user_ep_of_req(const struct o2g_req *r)
 int user_open_as(const struct eng_ops *ops, struct kern *kern,
 		 const struct o2g_attr *attr, struct o2g_ep **ep);
 void user_close(struct o2g_ep *ep);
+void user_set_secret(struct o2g_ep *ep, const unsigned char *secret);
 int user_address(struct o2g_ep *ep, char *address, size_t size);
 
 extern const struct eng_ops user_ops;

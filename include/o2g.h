@@ -82,6 +82,11 @@ struct o2g_attr {
 };
 
 int o2g_open(const struct o2g_attr *attr, struct o2g_ep **ep);
+/*
+ * Another secret than it was opened with, where the members of a job agree on one
+ * later. Before any peer knows the address.
+ */
+void o2g_set_secret(struct o2g_ep *ep, const unsigned char *secret);
 /* Says goodbye to the peers and frees all; pending requests are lost. */
 void o2g_close(struct o2g_ep *ep);
 /* The string that other endpoints need to reach this one. */

@@ -53,7 +53,7 @@ static int start(int required, const char *func)
 					       "MPI was initialized already");
 	mpii.provided = mpii_thread_level(required);
 	mpii.main_thread = pthread_self();
-	if (mpii_runtime_hold() < 0)
+	if (mpii_runtime_hold_all() < 0)
 		mpii_abort(MPI_ERR_OTHER, NULL);
 	if (mpii.provided == MPI_THREAD_MULTIPLE) {
 		atomic_store(&mpii.multiple, true);

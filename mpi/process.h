@@ -8,15 +8,26 @@
 /* init.c: the level we give for a required one: the same, or the next above. */
 int mpii_thread_level(int required);
 
-/* wireup.c: find the job, open the endpoint, leave our address for the others.
- * Fills mpii. Has said why when it returns negative. */
+/* wireup.c: find the job and open the endpoint. Local. Fills mpii. Has said why
+ * when it returns negative, like the others here. */
 int mpii_wireup(void);
+/* All ranks learn each other's address. Every rank must come, once. */
+int mpii_meet_all(void);
+/* Where pmi_shares(): others may learn our address from now on ... */
+int mpii_meet_share(void);
+/* ... and this waits until we can learn that of another. */
+int mpii_meet_one(int rank);
 /* Leaves the job. */
 void mpii_wiredown(void);
 
-/* runtime.c: one more user of MPI; joins the job if it is the first. Negative
- * errno, has said why. */
+/* runtime.c: one more user of MPI; joins the job if it is the first. Local.
+ * Negative errno, has said why. */
 int mpii_runtime_hold(void);
+/* The same with all ranks within reach: the world model. */
+int mpii_runtime_hold_all(void);
+/* Some ranks, by their numbers in the world, are within reach from here on; each
+ * of them must do the same. Negative errno, has said why. */
+int mpii_runtime_meet(const int *ranks, int n);
 /* One user less. After the last the process leaves the job, unless it stays for
  * sessions to come; then every rank must. */
 void mpii_runtime_put(bool stay);

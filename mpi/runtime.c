@@ -7,6 +7,11 @@
  * A launcher lets a process join once only. So where sessions are used, the
  * process stays joined when the last one ends, since there may be another; it
  * leaves when the program ends. Without sessions it leaves in MPI_Finalize.
+ *
+ * Joining is local. Before there are messages ranks have to meet (wireup.c): all
+ * of them in MPI_Init, the members of a group where a communicator is made of it.
+ * Where the launcher can only let all wait for all, that is the same, and a rank
+ * that never met anybody does so when it ends: others may wait for it.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -21,11 +26,22 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static enum { NEVER, JOINED, LEFT } job;
 static pid_t process; /* that joined, and not a child of it */
+static enum { ALONE, SHARED, ALL } met;
 
 static void leave(void)
 {
 	job = LEFT;
+	met = ALONE;
 	mpii_wiredown();
+}
+
+static int meet_all(void)
+{
+	int err = met == ALL ? 0 : mpii_meet_all();
+
+	if (!err)
+		met = ALL;
+	return err;
 }
 
 /* Nobody leaves while others still need answers: the progress thread gives them
@@ -34,7 +50,13 @@ static void at_exit(void)
 {
 	if (job != JOINED || atomic_load(&mpii.users) || getpid() != process)
 		return;
-	pmi_barrier();
+	if (pmi_shares()) {
+		if (met != ALONE)
+			pmi_leave();
+	} else {
+		meet_all();
+		pmi_barrier();
+	}
 	leave();
 }
 
@@ -67,6 +89,41 @@ int mpii_runtime_hold(void)
 	if (!err)
 		atomic_fetch_add(&mpii.users, 1);
 	pthread_mutex_unlock(&lock);
+	return err;
+}
+
+int mpii_runtime_hold_all(void)
+{
+	int err = mpii_runtime_hold();
+
+	if (err)
+		return err;
+	pthread_mutex_lock(&lock);
+	err = meet_all();
+	pthread_mutex_unlock(&lock);
+	return err;
+}
+
+/* We wait without the lock: other threads may make other communicators, and
+ * those we wait for may wait for that. */
+int mpii_runtime_meet(const int *ranks, int n)
+{
+	bool all;
+	int err = 0;
+
+	if (n == 1 && ranks[0] == mpii.rank)
+		return 0;
+	pthread_mutex_lock(&lock);
+	if (!pmi_shares())
+		err = meet_all();
+	else if (met == ALONE)
+		err = mpii_meet_share();
+	if (!err && met == ALONE)
+		met = SHARED;
+	all = met == ALL;
+	pthread_mutex_unlock(&lock);
+	for (int i = 0; i < n && !err && !all; i++)
+		err = mpii_meet_one(ranks[i]);
 	return err;
 }
 

@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * From a process to a rank: ask the launcher who we are, agree on the job's
- * secret, open the endpoint and leave its address on the launcher's board.
- * Addresses of the others are read when first needed.
+ * From a process to a rank, in two steps.
+ *
+ * Wiring up is local: ask the launcher who we are and open the endpoint.
+ *
+ * Then others have to learn our address, from the launcher's board, and we read
+ * theirs when they are first needed. Our own launcher shows at once what was put
+ * there and knows a secret for the job, so who wants to talk meets only those it
+ * wants to talk to. With other launchers nothing is seen before all ranks have
+ * been in a barrier; there all meet, once, and agree on the secret, too.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -11,12 +17,16 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "log.h"
 #include "pmi.h"
 #include "process.h"
 
-#define SECRET_KEY "o2g-secret"
 #define SECRET_HEX (2 * O2G_SECRET_SIZE + 1)
+/* Between two looks at the board: from ... to. */
+#define NAP_US 200
+#define NAP_MAX_US 20000
+#define ON_ITS_WAY_NS 10000000000ull
 
 static void to_hex(const unsigned char *bytes, char *hex)
 {
@@ -38,25 +48,45 @@ static int from_hex(const char *hex, unsigned char *bytes)
 	return 0;
 }
 
-/* Rank 0 invents it; all know it after the barrier. */
-static int agree_on_secret(int rank, unsigned char *secret)
+static int read_secret(unsigned char *secret)
 {
 	char hex[SECRET_HEX];
-	int err;
+	int err = pmi_get(0, PMI_SECRET_KEY, hex, sizeof(hex));
 
-	if (rank == 0) {
-		if (getrandom(secret, O2G_SECRET_SIZE, 0) != O2G_SECRET_SIZE)
-			return -errno;
-		to_hex(secret, hex);
-		err = pmi_put(SECRET_KEY, hex);
+	if (!err)
+		err = from_hex(hex, secret);
+	explicit_bzero(hex, sizeof(hex));
+	return err;
+}
+
+static int invent_secret(unsigned char *secret)
+{
+	return getrandom(secret, O2G_SECRET_SIZE, 0) == O2G_SECRET_SIZE ?
+		       0 : -errno;
+}
+
+/* Rank 0 invents it; all know it after the barrier. */
+static int agree_on_secret(void)
+{
+	unsigned char secret[O2G_SECRET_SIZE];
+	char hex[SECRET_HEX];
+	int err = 0;
+
+	if (mpii.rank == 0) {
+		err = invent_secret(secret);
 		if (err)
 			return err;
+		to_hex(secret, hex);
+		err = pmi_put(PMI_SECRET_KEY, hex);
 	}
-	err = pmi_barrier();
-	if (err || rank == 0)
-		return err;
-	err = pmi_get(0, SECRET_KEY, hex, sizeof(hex));
-	return err ? err : from_hex(hex, secret);
+	if (!err)
+		err = pmi_barrier();
+	if (!err)
+		err = read_secret(secret);
+	if (!err)
+		o2g_set_secret(mpii.ep, secret);
+	explicit_bzero(secret, sizeof(secret));
+	return err;
 }
 
 static void card_key(int rank, char key[32])
@@ -64,12 +94,34 @@ static void card_key(int rank, char key[32])
 	snprintf(key, 32, "o2g-card-%d", rank);
 }
 
-static int resolve(void *arg, int rank, char *address, size_t size)
+static int read_card(int rank, char *card, size_t size)
 {
 	char key[32];
 
 	card_key(rank, key);
-	return pmi_get(rank, key, address, size);
+	return pmi_get(rank, key, card, size);
+}
+
+static void nap(unsigned *us)
+{
+	usleep(*us);
+	if (*us < NAP_MAX_US)
+		*us *= 2;
+}
+
+/* A rank that we have heard of from others has shared its address, but the news
+ * of that may have been faster than the address. */
+static int resolve(void *arg, int rank, char *address, size_t size)
+{
+	uint64_t until = o2g_now_ns() + ON_ITS_WAY_NS;
+	unsigned us = NAP_US;
+	int err = read_card(rank, address, size);
+
+	while (err == -ENOENT && pmi_shares() && o2g_now_ns() < until) {
+		nap(&us);
+		err = read_card(rank, address, size);
+	}
+	return err;
 }
 
 static int open_endpoint(struct pmi_job *job)
@@ -78,22 +130,67 @@ static int open_endpoint(struct pmi_job *job)
 				 .size = job->size,
 				 .job = job->kvsname,
 				 .resolve = resolve };
-	char card[O2G_ADDRESS_MAX], key[32];
 	int err;
 
 	attr.local_size = (unsigned)job->local_size;
-	err = agree_on_secret(job->rank, attr.secret);
+	/* nobody can use the invented one: our address is not known yet */
+	err = pmi_shares() ? read_secret(attr.secret) :
+			     invent_secret(attr.secret);
 	if (!err)
 		err = o2g_open(&attr, &mpii.ep);
 	explicit_bzero(attr.secret, sizeof(attr.secret));
-	if (err)
-		return err;
-	err = o2g_address(mpii.ep, card, sizeof(card));
+	return err;
+}
+
+static int show_card(void)
+{
+	char card[O2G_ADDRESS_MAX], key[32];
+	int err = o2g_address(mpii.ep, card, sizeof(card));
+
 	if (err < 0)
 		return err;
-	card_key(job->rank, key);
-	err = pmi_put(key, card);
-	return err ? err : pmi_barrier();
+	card_key(mpii.rank, key);
+	return pmi_put(key, card);
+}
+
+int mpii_meet_all(void)
+{
+	int err = pmi_shares() ? 0 : agree_on_secret();
+
+	if (!err)
+		err = show_card();
+	if (!err)
+		err = pmi_barrier();
+	if (err)
+		o2g_error("cannot meet the other ranks: %s", o2g_strerror(err));
+	return err;
+}
+
+int mpii_meet_share(void)
+{
+	int err = show_card();
+
+	if (!err)
+		err = pmi_share();
+	if (err)
+		o2g_error("cannot be found by other ranks: %s",
+			  o2g_strerror(err));
+	return err;
+}
+
+int mpii_meet_one(int rank)
+{
+	char card[O2G_ADDRESS_MAX];
+	unsigned us = NAP_US;
+	int err = read_card(rank, card, sizeof(card));
+
+	if (err == -ENOENT)
+		pmi_await(rank);
+	while (err == -ENOENT) {
+		nap(&us);
+		err = read_card(rank, card, sizeof(card));
+	}
+	return err;
 }
 
 int mpii_wireup(void)

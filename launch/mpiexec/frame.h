@@ -17,7 +17,7 @@
 #include "buf.h"
 #include "loop.h"
 
-#define FRAME_GREETING "o2g-proxy protocol 1\n"
+#define FRAME_GREETING "o2g-proxy protocol 2\n"
 #define FRAME_MAX (64u << 20)
 
 enum frame_type {
@@ -29,6 +29,8 @@ enum frame_type {
 	FRAME_END,	 /* u32 grace in ms: SIGTERM, then SIGKILL to all */
 	FRAME_FENCE_OUT, /* key, value, key, value ... of everybody */
 	FRAME_TAKEN,	 /* u32 bytes of output that are written */
+	FRAME_SHARED,	 /* the same as FENCE_OUT, but nobody has waited */
+	FRAME_LEAVE,	 /* whoever wants to leave may */
 	/* from the proxy */
 	FRAME_STDOUT = 16,
 	FRAME_STDERR,
@@ -40,6 +42,9 @@ enum frame_type {
 	FRAME_CANNOT,	   /* u32 exit code, text: a rank could not start */
 	FRAME_TEXT,	   /* a line for the user */
 	FRAME_DONE,	   /* all ranks and their children are gone */
+	FRAME_SHARE,	   /* a rank can be reached: new keys and values */
+	FRAME_AWAIT,	   /* u32 the rank that this one waits to reach */
+	FRAME_LEAVING,	   /* a rank waits until all that can be reached leave */
 };
 
 /* How far a rank has come, as far as PMI shows. */

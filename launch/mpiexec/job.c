@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 #include "job.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,11 +50,32 @@ static void fence_in(struct node *n, struct reader *data)
 	if (++fence_count < job.nnodes)
 		return;
 	job.waiting = false;
+	for (int r = 0; r < job.place.size; r++)
+		job.ranks[r].shared = true;
 	job_send_all(FRAME_FENCE_OUT, -1, buf_head(&fence), buf_len(&fence));
 	buf_consume(&fence, buf_len(&fence));
 	fence_count = 0;
 	for (int i = 0; i < job.nnodes; i++)
 		job.nodes[i].in_fence = false;
+}
+
+/* Those who can be reached by others leave together. */
+static void check_leaving(void)
+{
+	bool some = false;
+
+	for (int r = 0; r < job.place.size; r++) {
+		struct job_rank *k = &job.ranks[r];
+
+		if (k->shared && !k->leaving && !k->exited)
+			return;
+		some |= k->leaving;
+	}
+	if (!some)
+		return;
+	for (int r = 0; r < job.place.size; r++)
+		job.ranks[r].leaving = false;
+	job_send_all(FRAME_LEAVE, -1, NULL, 0);
 }
 
 static void aborted(int rank, int code)
@@ -84,14 +106,28 @@ static void exited(int rank, struct reader *data)
 	job.ranks[rank].state = state;
 	job.running--;
 	verdict_exit(rank, status, state);
-	verdict_check_barrier();
+	verdict_check_waiting();
+	check_leaving();
 }
 
 static bool names_rank(enum frame_type type)
 {
 	return type == FRAME_ABORT || type == FRAME_EXIT ||
 	       type == FRAME_STDOUT || type == FRAME_STDERR ||
-	       type == FRAME_CANNOT;
+	       type == FRAME_CANNOT || type == FRAME_SHARE ||
+	       type == FRAME_AWAIT || type == FRAME_LEAVING;
+}
+
+static void await(struct reader *data)
+{
+	uint32_t rank = read_u32(data);
+
+	if (rank >= (uint32_t)job.place.size) {
+		data->bad = 1;
+		return;
+	}
+	job.ranks[rank].awaited = true;
+	verdict_check_waiting();
 }
 
 static void on_frame(struct chan *c, enum frame_type type, int rank,
@@ -113,7 +149,19 @@ static void on_frame(struct chan *c, enum frame_type type, int rank,
 		break;
 	case FRAME_WAITING:
 		job.waiting = true;
-		verdict_check_barrier();
+		verdict_check_waiting();
+		break;
+	case FRAME_SHARE:
+		job.ranks[rank].shared = true;
+		job_send_all(FRAME_SHARED, -1, data->at, data->end - data->at);
+		break;
+	case FRAME_AWAIT:
+		await(data);
+		break;
+	case FRAME_LEAVING:
+		job.ranks[rank].leaving = true;
+		verdict_check_waiting();
+		check_leaving();
 		break;
 	case FRAME_FENCE_IN:
 		fence_in(n, data);
@@ -207,6 +255,16 @@ static char *make_name(void)
 	return xprintf("kvs_%ld_%08x%08x", (long)getpid(), r[0], r[1]);
 }
 
+/* What ranks prove with that they belong to this job: 32 bytes, in hex. */
+static char *make_secret(void)
+{
+	unsigned long long r[4];
+
+	if (getrandom(r, sizeof(r), 0) != sizeof(r))
+		fail(EXIT_TROUBLE, "no random numbers: %s", strerror(errno));
+	return xprintf("%016llx%016llx%016llx%016llx", r[0], r[1], r[2], r[3]);
+}
+
 static void start_nodes(void)
 {
 	job.nnodes = job.place.nnodes;
@@ -243,6 +301,7 @@ int job_run(struct options *opt)
 		fail(EXIT_USAGE, "-stdin %d, but there are only %d ranks",
 		     opt->stdin_rank, job.place.size);
 	job.kvsname = make_name();
+	job.secret = make_secret();
 	job.mapping = hosts_mapping(&job.place);
 	job.ranks = xmalloc(job.place.size * sizeof(*job.ranks));
 	job.running = job.place.size;

@@ -27,12 +27,15 @@ struct node {
 struct job_rank {
 	bool exited;
 	enum rank_state state; /* when it exited */
+	bool shared;  /* others can reach it */
+	bool awaited; /* another rank waits for that */
+	bool leaving; /* it waits until the others want to leave, too */
 };
 
 struct job {
 	struct options *opt;
 	struct placement place;
-	char *kvsname, *mapping;
+	char *kvsname, *mapping, *secret;
 	struct node *nodes;
 	int nnodes;
 	struct job_rank *ranks;
@@ -82,8 +85,9 @@ void verdict_fail(enum cause cause, int rank, int code, char *text);
 void verdict_exit(int rank, int status, enum rank_state state);
 /* At once. */
 void verdict_kill(int code);
-/* Somebody waits in a barrier, or has left: can it still be completed? */
-void verdict_check_barrier(void);
+/* Somebody waits in a barrier or for a rank, or has left: can that still be
+ * completed? */
+void verdict_check_waiting(void);
 void verdict_finish(void);
 
 /* --- io.c --- */

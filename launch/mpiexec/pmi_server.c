@@ -5,6 +5,11 @@
  * their new keys go to mpiexec in one frame, and what comes back when all hosts
  * have come is everybody's. So a fence costs one message each way per host,
  * however many ranks and keys there are.
+ *
+ * Ours beyond PMI-1, which get_maxes tells of: "share" makes a rank's keys
+ * known at once, with nobody waiting; "await" says that a rank looks for what
+ * another has to share, so that it does not do so for ever; "leave" is a
+ * barrier of those who have shared.
  */
 #include <errno.h>
 #include <poll.h>
@@ -29,6 +34,7 @@ void pmi_server_init(void)
 {
 	if (strlen(proxy.start.mapping) < VALUE_MAX)
 		kvs_put("PMI_process_mapping", proxy.start.mapping);
+	kvs_put("o2g-secret", proxy.start.secret);
 }
 
 static void flush(struct rank *r)
@@ -79,7 +85,7 @@ static void do_init(struct rank *r, const char *line)
 static void do_get_maxes(struct rank *r, const char *line)
 {
 	answer(r,
-	       "cmd=maxes rc=0 kvsname_max=256 keylen_max=%d vallen_max=%d\n",
+	       "cmd=maxes rc=0 kvsname_max=256 keylen_max=%d vallen_max=%d o2g_share=1\n",
 	       KEY_MAX, VALUE_MAX);
 }
 
@@ -131,6 +137,40 @@ static void do_get(struct rank *r, const char *line)
 		       "cmd=get_result rc=-1 msg=key_not_found value=unknown\n");
 }
 
+static void do_share(struct rank *r, const char *line)
+{
+	chan_send(&proxy.up, FRAME_SHARE, r->spec->rank, buf_head(&fresh),
+		  buf_len(&fresh));
+	buf_consume(&fresh, buf_len(&fresh));
+	answer(r, "cmd=share_result rc=0\n");
+}
+
+static void do_await(struct rank *r, const char *line)
+{
+	int owner;
+
+	if (!pmi_field_int(line, "rank", &owner) && owner >= 0 &&
+	    owner < proxy.start.size)
+		chan_send_u32(&proxy.up, FRAME_AWAIT, r->spec->rank, owner);
+	answer(r, "cmd=await_result rc=0\n");
+}
+
+static void do_leave(struct rank *r, const char *line)
+{
+	r->leaving = true;
+	chan_send(&proxy.up, FRAME_LEAVING, r->spec->rank, NULL, 0);
+}
+
+void pmi_server_leave(void)
+{
+	for (int i = 0; i < proxy.nranks; i++) {
+		if (!proxy.ranks[i].leaving)
+			continue;
+		proxy.ranks[i].leaving = false;
+		answer(&proxy.ranks[i], "cmd=leave_result rc=0\n");
+	}
+}
+
 static void do_barrier(struct rank *r, const char *line)
 {
 	if (r->in_barrier)
@@ -145,7 +185,7 @@ static void do_barrier(struct rank *r, const char *line)
 	buf_consume(&fresh, buf_len(&fresh));
 }
 
-void pmi_server_fence(struct reader *data)
+void pmi_server_take(struct reader *data)
 {
 	while (data->at < data->end && !data->bad) {
 		const char *key = read_str(data);
@@ -153,6 +193,11 @@ void pmi_server_fence(struct reader *data)
 
 		kvs_put(key, value);
 	}
+}
+
+void pmi_server_fence(struct reader *data)
+{
+	pmi_server_take(data);
 	in_barrier = 0;
 	for (int i = 0; i < proxy.nranks; i++) {
 		proxy.ranks[i].in_barrier = false;
@@ -201,6 +246,9 @@ static const struct command {
 	{"put", do_put},
 	{"get", do_get},
 	{"barrier_in", do_barrier},
+	{"share", do_share},
+	{"await", do_await},
+	{"leave", do_leave},
 	{"finalize", do_finalize},
 	{"abort", do_abort},
 	{"publish_name", do_publish},

@@ -181,6 +181,12 @@ static void on_frame(struct chan *c, enum frame_type type, int rank,
 	case FRAME_FENCE_OUT:
 		pmi_server_fence(data);
 		break;
+	case FRAME_SHARED:
+		pmi_server_take(data);
+		break;
+	case FRAME_LEAVE:
+		pmi_server_leave();
+		break;
 	case FRAME_TAKEN:
 		proxy_io_taken(read_u32(data));
 		break;

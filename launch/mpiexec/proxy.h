@@ -20,7 +20,7 @@ struct rank {
 	int local; /* index on this host */
 	pid_t pid; /* 0: not started, or gone */
 	enum rank_state state;
-	bool in_barrier, in_spawn;
+	bool in_barrier, in_spawn, leaving;
 	int spawn, spawns; /* of a request to spawn, which one of how many */
 	struct watch out, err; /* what it writes; fd -1: closed */
 	struct watch in;       /* its stdin, if it has one */
@@ -68,5 +68,8 @@ void pmi_server_start(struct rank *r, int fd);
 /* Handles what a rank that has died had still sent. */
 void pmi_server_drain(struct rank *r);
 void pmi_server_fence(struct reader *data);
+/* Keys and values of others. */
+void pmi_server_take(struct reader *data);
+void pmi_server_leave(void);
 
 #endif

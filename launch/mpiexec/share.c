@@ -120,6 +120,7 @@ static void describe(const struct node *n, struct start *s)
 	s->host = (char *)n->name;
 	s->kvsname = job.kvsname;
 	s->mapping = job.mapping;
+	s->secret = job.secret;
 	s->size = job.place.size;
 	s->universe = job.place.universe;
 	s->bind_to = opt->bind_to ? opt->bind_to : "";

@@ -24,6 +24,7 @@ void start_write(const struct start *s, struct buf *b)
 	buf_put_str(b, s->host);
 	buf_put_str(b, s->kvsname);
 	buf_put_str(b, s->mapping);
+	buf_put_str(b, s->secret);
 	buf_put_u32(b, s->size);
 	buf_put_u32(b, s->universe);
 	buf_put_str(b, s->bind_to);
@@ -81,6 +82,7 @@ int start_read(struct start *s, struct reader *r)
 	s->host = xstrdup(read_str(r));
 	s->kvsname = xstrdup(read_str(r));
 	s->mapping = xstrdup(read_str(r));
+	s->secret = xstrdup(read_str(r));
 	s->size = read_u32(r);
 	s->universe = read_u32(r);
 	s->bind_to = xstrdup(read_str(r));

@@ -23,6 +23,7 @@ struct start_rank {
 struct start {
 	char *host; /* this host, as the user calls it */
 	char *kvsname, *mapping;
+	char *secret; /* of the job, for its ranks to know each other by */
 	int size, universe;
 	char *bind_to, *map_by; /* "": not said */
 	bool report_bindings;

@@ -158,23 +158,36 @@ void verdict_exit(int rank, int status, enum rank_state state)
 		left(rank, code, state);
 }
 
-void verdict_check_barrier(void)
+/* Does somebody wait for this rank, which will not come any more? */
+static bool fails_others(const struct job_rank *k)
+{
+	if (k->leaving)
+		return job.waiting;
+	return k->exited && (job.waiting || (k->awaited && !k->shared));
+}
+
+static const char *how_it_ends(const struct job_rank *k)
+{
+	if (!k->exited)
+		return "is about to end without calling MPI_Init";
+	return k->state == RANK_NEW ? "has ended without calling MPI_Init" :
+				      "has ended";
+}
+
+void verdict_check_waiting(void)
 {
 	int r = 0;
 
-	if (!job.waiting || first.cause || job.ending)
+	if (first.cause || job.ending)
 		return;
-	while (r < job.place.size && !job.ranks[r].exited)
+	while (r < job.place.size && !fails_others(&job.ranks[r]))
 		r++;
 	if (r == job.place.size)
 		return;
 	verdict_fail(
 		CAUSE_EXIT, r, EXIT_TROUBLE,
-		xprintf("rank %d on %s has ended%s, and other ranks wait for it; the job is ended",
-			r, job_host(r),
-			job.ranks[r].state == RANK_NEW
-				? " without calling MPI_Init"
-				: ""));
+		xprintf("rank %d on %s %s, and other ranks wait for it; the job is ended",
+			r, job_host(r), how_it_ends(&job.ranks[r])));
 }
 
 void verdict_kill(int code)

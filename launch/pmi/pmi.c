@@ -149,6 +149,43 @@ int pmi_get(int owner, const char *key, char *value, size_t size)
 	return err;
 }
 
+bool pmi_shares(void)
+{
+	const struct pmi_client *c = client;
+
+	return c && c->shares && c->shares();
+}
+
+int pmi_share(void)
+{
+	int err;
+
+	pthread_mutex_lock(&lock);
+	err = client ? client->share() : -EPIPE;
+	pthread_mutex_unlock(&lock);
+	return err;
+}
+
+int pmi_await(int owner)
+{
+	int err;
+
+	pthread_mutex_lock(&lock);
+	err = client ? client->await(owner) : -EPIPE;
+	pthread_mutex_unlock(&lock);
+	return err;
+}
+
+int pmi_leave(void)
+{
+	int err;
+
+	pthread_mutex_lock(&lock);
+	err = client ? client->leave() : -EPIPE;
+	pthread_mutex_unlock(&lock);
+	return err;
+}
+
 int pmi_nodes(int *node)
 {
 	int err;

@@ -46,6 +46,21 @@ int pmi_barrier(void);
 /* What rank @owner has put. -ENOENT: it has not. -ENOSPC: @size is too small. */
 int pmi_get(int owner, const char *key, char *value, size_t size);
 
+/*
+ * Not all launchers can do more than let all wait for all. Those that can have
+ * also put the job's secret on the board (PMI_SECRET_KEY).
+ */
+bool pmi_shares(void);
+#define PMI_SECRET_KEY "o2g-secret"
+/* What we have put becomes visible to the others soon, without a barrier. */
+int pmi_share(void);
+/* We look again and again for what @owner has to share: if it ends without, the
+ * job fails, and we need not look for ever. Returns at once. */
+int pmi_await(int owner);
+/* Returns when every rank that has shared something, or was in a barrier, wants
+ * to leave. */
+int pmi_leave(void);
+
 /* The node of each rank of the job: numbers that say who shares one. -ENOENT:
  * the launcher does not tell. */
 int pmi_nodes(int *node);

@@ -15,6 +15,7 @@
 
 static struct pmi_conn conn = {.fd = -1};
 static int value_max; /* with the closing NUL */
+static int shares;    /* it is our own launcher, which can do more */
 static char kvsname[PMI_KVSNAME_MAX];
 static char map[PMI_MAP_MAX]; /* empty: the launcher has none */
 
@@ -107,6 +108,7 @@ static int ask_limits(void)
 		return err;
 	pmi_field_int(line, "keylen_max", &key_max);
 	pmi_field_int(line, "vallen_max", &value_max);
+	pmi_field_int(line, "o2g_share", &shares);
 	value_max = clamp(value_max, 32, PMI_VALUE_MAX);
 	if (key_max >= PMI_KEY_SIZE)
 		return 0;
@@ -214,6 +216,33 @@ static int pmi1_get(int owner, const char *key, char *value, size_t size)
 	return pmi_parts_get(&wire, key, value, size);
 }
 
+static bool pmi1_shares(void)
+{
+	return shares;
+}
+
+static int pmi1_share(void)
+{
+	char *line;
+
+	return ask("cmd=share\n", "share_result", &line);
+}
+
+static int pmi1_await(int owner)
+{
+	char question[64], *line;
+
+	snprintf(question, sizeof(question), "cmd=await rank=%d\n", owner);
+	return ask(question, "await_result", &line);
+}
+
+static int pmi1_leave(void)
+{
+	char *line;
+
+	return ask("cmd=leave\n", "leave_result", &line);
+}
+
 static int pmi1_nodes(int *node, int size)
 {
 	return pmi_map_nodes(map, node, size);
@@ -250,6 +279,10 @@ const struct pmi_client pmi1_client = {
 	.put = pmi1_put,
 	.barrier = pmi1_barrier,
 	.get = pmi1_get,
+	.shares = pmi1_shares,
+	.share = pmi1_share,
+	.await = pmi1_await,
+	.leave = pmi1_leave,
 	.nodes = pmi1_nodes,
 	.finalize = pmi1_finalize,
 	.abort = pmi1_abort,

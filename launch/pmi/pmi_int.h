@@ -25,6 +25,11 @@ struct pmi_client {
 	int (*put)(const char *key, const char *value);
 	int (*barrier)(void);
 	int (*get)(int owner, const char *key, char *value, size_t size);
+	/* NULL: the launcher has no such thing. A client has all or none. */
+	bool (*shares)(void);
+	int (*share)(void);
+	int (*await)(int owner);
+	int (*leave)(void);
 	int (*nodes)(int *node, int size);
 	int (*finalize)(void);
 	void (*abort)(int code);

@@ -65,7 +65,8 @@ static int local_finalize(void)
 		board = e->next;
 		free(e->value);
 		free(e);
-	}	return 0;
+	}
+	return 0;
 }
 
 static bool local_offered(void)

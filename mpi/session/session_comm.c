@@ -5,12 +5,14 @@
  * Members have to agree on a context before they share one. Their messages go
  * in a context beyond all that communicators can have, chosen by a hash of the
  * members and of the program's string, as the tag is; 56 bits in all keep apart
- * what several threads do at the same time.
+ * what several threads do at the same time. Before that they have to meet: a
+ * process that has nothing but a session is not known to the others.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "comm.h"
+#include "process.h"
 #include "session/session.h"
 
 #define BEYOND 0x80000000u /* above every context that context.c gives out */
@@ -129,6 +131,14 @@ static int check_member(const struct mpii_group *g, const char *arg)
 			 "this process is not a member of %s", arg);
 }
 
+static int meet(const struct mpii_group *g)
+{
+	if (!mpii_runtime_meet(g->world, g->size))
+		return MPI_SUCCESS;
+	return mpii_fail(MPI_ERR_OTHER, "cannot reach the members of the group; "
+			 "the reason was printed before");
+}
+
 /* The end of both: give the communicator what it was to have. */
 static int finish(struct args *a, int err, struct mpii_comm *c, MPI_Comm *out)
 {
@@ -201,6 +211,8 @@ int PMPI_Comm_create_from_group(MPI_Group group, const char *stringtag,
 	}
 	if (!err)
 		err = check_member(g, "group");
+	if (!err)
+		err = meet(g);
 	if (!err)
 		err = from_group(&a, g, &c);
 	return finish(&a, err, c, newcomm);
@@ -292,6 +304,10 @@ int PMPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader,
 	}
 	if (!err && !newintercomm)
 		err = mpii_fail(MPI_ERR_ARG, "newintercomm is a null pointer");
+	if (!err)
+		err = meet(local);
+	if (!err && remote)
+		err = meet(remote);
 	if (!err)
 		err = from_groups(&a, local, local_leader,
 				  remote ? remote->world[remote_leader] : -1,

@@ -36,6 +36,14 @@ expect "$TMP/err" '^mpiexec: rank 2 on .* was killed by signal 9 \(Killed\); the
 expect "$TMP/err" '^o2g: rank [01] on .*rank 2'
 [ $took -lt 2000 ] || fail "$took ms to end the job"
 
+# A rank that others want to make a communicator with, and that never comes.
+"$MPICC" -O1 -o "$TMP/some" tests/mpi/session_some.c || fail "mpicc"
+run -env NEVER 1 -n 4 "$TMP/some"
+expect_rc 1
+expect "$TMP/err" '^mpiexec: rank 1 on .* has ended without calling MPI_Init, and other ranks wait for it; the job is ended'
+run -agent "/bin/sh -c 'shift; exec \"\$@\"' x" -hosts a,b,c -n 5 "$TMP/some"
+expect_rc 0
+
 # No silent rank 0.
 OMPI_COMM_WORLD_SIZE=2 timeout 10 "$TMP/ours" </dev/null >"$TMP/out" \
 	2>"$TMP/err"
@@ -49,6 +57,11 @@ if command -v mpiexec.hydra >/dev/null; then
 	rc=$?
 	expect_rc 0
 	sorted_is "$three"
+	# Only some ranks talk to others; where all have to wait, they do.
+	timeout 20 mpiexec.hydra -genv ALL 1 -n 4 "$TMP/some" </dev/null \
+		>"$TMP/out" 2>"$TMP/err"
+	rc=$?
+	expect_rc 0
 else
 	echo "not tested: Hydra, which is in Debian's package mpich"
 fi
