@@ -6,7 +6,8 @@
  * arrival wakes it; not armed, traffic costs it nothing. It is armed
  *   - soon after the program has left the library with something large under
  *     way (then an answer has to be given before it comes back), and
- *   - when the program has not been in the library for a while.
+ *   - when the program has not been in the library for a while, which is longer
+ *     when nothing at all is under way.
  * A thread that waits in the library disarms it, and has it look again a little
  * later. Setting a timer takes microseconds in a virtual machine, about as long
  * as copying 32 KiB; so after a program has come back at once many times in a
@@ -26,6 +27,7 @@
 #define WANT_US 20 /* a program that means to wait is back by then */
 #define WANT_LATE_US 1000 /* ... where it may have to wait for a core */
 #define WANT_LAZY_US 1000 /* ... where it always came back */
+#define LAZIEST_US 16000 /* ... and has for long */
 #define QUICK 32 /* times in a row make always */
 #define LOOK_FIRST_US 2000
 #define LOOK_MIN_MS 1
@@ -62,11 +64,24 @@ static void look_in(struct user_ep *ep, u64 us)
 	chan_timer_set((struct chan_ep *)ep, &ep->look_timer, us);
 }
 
-/* For programs that always come back: a timer that fires some time soon. */
+/*
+ * For programs that always come back: a timer that fires some time soon, and less
+ * soon each time it did in vain.
+ */
 static void look_lazily(struct user_ep *ep)
 {
-	if (o2g_list_empty(&ep->look_timer.link))
-		look_in(ep, WANT_LAZY_US);
+	if (!o2g_list_empty(&ep->look_timer.link))
+		return;
+	look_in(ep, ep->lazy_us);
+	if (ep->lazy_us < LAZIEST_US)
+		ep->lazy_us *= 2;
+}
+
+/* It does not come back any more. */
+static void look_soon(struct user_ep *ep)
+{
+	ep->quick_waits = 0;
+	ep->lazy_us = WANT_LAZY_US;
 }
 
 void user_async_want(struct user_ep *ep)
@@ -152,6 +167,18 @@ static void arm_and_settle(struct user_ep *ep)
 	} while (!ep->async_armed && !ep->inside && !ep->closing);
 }
 
+/*
+ * Does anybody gain when arrivals are taken before the program comes back? With
+ * nothing under way here, messages may as well stay in the sockets, from where
+ * they go straight to where they are wanted; but a peer may wait for room or for
+ * a connection, so after a while they are taken all the same.
+ */
+static bool worth_arming(const struct user_ep *ep, int look)
+{
+	return ep->reqs_in_use || ep->works || ep->nmems || ep->user_fd_used ||
+	       look >= LOOK_MAX_MS;
+}
+
 static void *run(void *arg)
 {
 	struct user_ep *ep = arg;
@@ -165,7 +192,8 @@ static void *run(void *arg)
 		struct epoll_event ev;
 		int n, timeout = look;
 
-		if (!ep->inside && (stay || ep->calls == seen)) {
+		if (!ep->inside && (stay || ep->calls == seen) &&
+		    worth_arming(ep, look)) {
 			arm_and_settle(ep);
 			timeout = -1;
 			look = LOOK_MIN_MS;
@@ -185,7 +213,7 @@ static void *run(void *arg)
 			drain(ep);
 			stay = ep->async_wanted || ep->works;
 			if (ep->async_wanted && !ep->inside)
-				ep->quick_waits = 0;
+				look_soon(ep);
 			continue;
 		}
 		ep->async_armed = false;
@@ -240,6 +268,7 @@ int user_async_start(struct user_ep *ep)
 				&ep->timer_fd);
 	if (err)
 		goto err_fds;
+	look_soon(ep);
 	ep->thread_runs = true;
 	err = start_thread(ep);
 	if (!err)

@@ -83,6 +83,7 @@ struct user_ep {
 	struct user_req **slabs;
 	u32 nslabs;
 	struct user_req *free_reqs;
+	u32 reqs_in_use;
 	struct user_req *callbacks, **callbacks_tail;
 	struct o2g_work *work, **work_tail; /* ready, to be done without the lock */
 	unsigned works;	  /* asked for and not begun */
@@ -128,6 +129,7 @@ struct user_ep {
 	bool async_armed;    /* arrivals wake the progress thread */
 	bool async_wanted;   /* ... soon, unless the program waits by then */
 	u8 quick_waits;	     /* it did, so many times in a row */
+	u32 lazy_us;	     /* how soon then, see async.c */
 	struct chan_timer look_timer; /* have the thread look again */
 	u64 calls;	     /* entries into waits and starts: "is it active" */
 
@@ -229,6 +231,7 @@ static inline struct user_req *user_req_alloc(struct user_ep *ep)
 		r = ep->free_reqs;
 	}
 	ep->free_reqs = r->next;
+	ep->reqs_in_use++;
 	r->core.flags = 0;
 	r->core.state = O2G_ST_NEW;
 	r->core.status = 0;
@@ -246,6 +249,7 @@ static inline void user_req_free(struct user_ep *ep, struct user_req *r)
 	r->core.id += 1ull << 32;
 	r->next = ep->free_reqs;
 	ep->free_reqs = r;
+	ep->reqs_in_use--;
 }
 
 void user_reqs_cleanup(struct user_ep *ep);
