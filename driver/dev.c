@@ -182,6 +182,15 @@ static int do_inject(struct o2gk_ep *ep, void __user *arg)
 	return o2gk_inject(ep, &i);
 }
 
+static int do_burst(struct o2gk_ep *ep, void __user *arg)
+{
+	struct o2gd_burst b;
+
+	if (copy_from_user(&b, arg, sizeof(b)))
+		return -EFAULT;
+	return o2gk_burst(ep, &b);
+}
+
 static int do_cancel(struct o2gk_ep *ep, void __user *arg)
 {
 	u32 slot;
@@ -401,6 +410,8 @@ static long call(struct o2gk_ep *ep, unsigned int cmd, void __user *arg)
 	switch (cmd) {
 	case O2GD_INJECT:
 		return do_inject(ep, arg);
+	case O2GD_BURST:
+		return do_burst(ep, arg);
 	case O2GD_SUBMIT:
 		return do_submit(ep, arg);
 	case O2GD_KICK:

@@ -29,7 +29,8 @@
 #define O2GK_MAX_SLABS 4096
 #define O2GK_RX_SOFTIRQ (1024 << 10) /* bytes in a tick, then a worker goes on */
 #define O2GK_RX_WORKER (1024 << 10)
-#define O2GK_TX_TURN 64	     /* packets, then others get the processor */
+#define O2GK_TX_TURN 64	     /* calls to TCP, then others get the processor */
+#define O2GK_TX_GATHER 16    /* small packets in one of them */
 #define O2GK_UNPIN_BATCH 16
 #define O2GK_LOCAL_EAGER (16 << 10) /* longer ones are copied once: local.c */
 
@@ -286,13 +287,17 @@ void o2gk_req_release(struct o2gk_ep *ep, struct o2gk_req *r);
 
 /* req.c: all in process context unless said otherwise */
 int o2gk_submit(struct o2gk_ep *ep, const struct o2gd_sqe *sqe);
-int o2gk_inject(struct o2gk_ep *ep, const struct o2gd_inject *i);
 int o2gk_cancel(struct o2gk_ep *ep, u32 slot);
 int o2gk_probe(struct o2gk_ep *ep, struct o2gd_probe *a);
 int o2gk_fetch(struct o2gk_ep *ep, const struct o2gd_fetch *f);
 /* Take what is in the posting ring; any context, under ep->lock. */
 void o2gk_sq_drain(struct o2gk_ep *ep);
 struct o2gk_req *o2gk_req_find(struct o2gk_ep *ep, u32 slot);
+
+/* inject.c */
+int o2gk_inject(struct o2gk_ep *ep, const struct o2gd_inject *i);
+/* How many messages have left, or why the first could not. */
+int o2gk_burst(struct o2gk_ep *ep, const struct o2gd_burst *b);
 
 /* ring.c: under ep->lock */
 int o2gk_area_create(struct o2gk_ep *ep, struct o2gd_setup *s);

@@ -328,31 +328,6 @@ void o2gk_sq_drain(struct o2gk_ep *ep)
 
 /* --- the other calls --- */
 
-int o2gk_inject(struct o2gk_ep *ep, const struct o2gd_inject *i)
-{
-	struct o2gk_peer *p;
-	struct o2gk_ctl *ctl;
-	int err = -EFAULT;
-
-	if (i->len > O2GD_SMALL || i->peer >= ep->size)
-		return -EINVAL;
-	ctl = o2gk_ctl_alloc(i->len, GFP_KERNEL_ACCOUNT);
-	if (!ctl)
-		return -ENOMEM;
-	if (copy_from_user(ctl->body, u64_to_user_ptr(i->addr), i->len))
-		goto err_ctl;
-	o2gk_ep_lock(ep);
-	p = o2gk_peer_get(ep, i->peer);
-	err = p ? o2g_proto_inject(&ep->core, &p->core, i->tag, ctl->body,
-				   i->len) : -ENOMEM;
-	o2gk_ep_unlock(ep, O2GK_CALLER, NULL);
-	if (!err)
-		return 0;
-err_ctl:
-	kfree(ctl);
-	return err;
-}
-
 int o2gk_cancel(struct o2gk_ep *ep, u32 slot)
 {
 	struct o2gk_req *r;

@@ -11,8 +11,9 @@
  *	the receive path in softirq, answers on the socket they belong to;
  *	a worker, for everything else, borrowing the process's memory.
  *
- * The packet being sent stays at the head of the queue until its last byte is
- * out; o2gk_peer_lost, which empties the queue, holds the socket's lock too.
+ * Small packets that wait in line leave together, in one call to TCP. A packet
+ * being sent stays in the queue until its last byte is out; o2gk_peer_lost,
+ * which empties the queue, holds the socket's lock too.
  */
 #include "o2gk.h"
 
@@ -116,6 +117,20 @@ void o2gk_tx_drop(struct o2gk_peer *p)
 
 /* --- sending, with the socket's lock --- */
 
+/*
+ * What one call to TCP sends: a packet with its request's memory, or several
+ * small ones. Made under ep->lock; only who has the socket's lock takes any of
+ * them off the queue.
+ */
+struct batch {
+	struct o2g_tx *first;
+	u32 n;	       /* packets */
+	bool more;     /* others follow them */
+	u32 nv;
+	size_t bytes;
+	struct kvec v[2 * O2GK_TX_GATHER];
+};
+
 static int send_iter(struct sock *sk, struct msghdr *m)
 {
 	size_t n = iov_iter_count(&m->msg_iter);
@@ -130,24 +145,6 @@ static int send_kernel(struct sock *sk, struct kvec *v, u32 nv, size_t n,
 
 	iov_iter_kvec(&m.msg_iter, ITER_SOURCE, v, nv, n);
 	return send_iter(sk, &m);
-}
-
-/* Header and copied body in one call; how many bytes went, or an error. */
-static int send_ctl(struct sock *sk, struct o2g_tx *tx, int flags)
-{
-	struct kvec v[2];
-	u32 n = 0;
-
-	if (tx->hdr_done < O2G_HDR_SIZE) {
-		v[n].iov_base = tx->hdr + tx->hdr_done;
-		v[n++].iov_len = O2G_HDR_SIZE - tx->hdr_done;
-	}
-	if (tx->left) {
-		v[n].iov_base = ctl_of(tx)->body + tx->off;
-		v[n++].iov_len = tx->left;
-	}
-	return send_kernel(sk, v, n, O2G_HDR_SIZE - tx->hdr_done + tx->left,
-			   flags);
 }
 
 /* The header, then the body from where it is; as much as goes in one step. */
@@ -166,38 +163,107 @@ static int send_req(struct sock *sk, struct o2g_tx *tx, int flags)
 	return send_iter(sk, &m);
 }
 
-static bool is_out(struct o2g_tx *tx, u64 n)
+static void add_piece(struct batch *b, void *base, size_t len)
 {
-	u64 step = min_t(u64, n, O2G_HDR_SIZE - tx->hdr_done);
-
-	tx->hdr_done += step;
-	n -= step;
-	tx->off += n;
-	tx->left -= n;
-	return tx->hdr_done == O2G_HDR_SIZE && !tx->left;
+	b->v[b->nv].iov_base = base;
+	b->v[b->nv++].iov_len = len;
+	b->bytes += len;
 }
 
-/* What to send next, and whether more follows; under ep->lock. */
-static struct o2g_tx *head(struct o2gk_peer *p, bool *more)
+static void add_ctl(struct batch *b, struct o2g_tx *tx)
 {
+	if (tx->hdr_done < O2G_HDR_SIZE)
+		add_piece(b, tx->hdr + tx->hdr_done,
+			  O2G_HDR_SIZE - tx->hdr_done);
+	if (tx->left)
+		add_piece(b, ctl_of(tx)->body + tx->off, tx->left);
+	b->n++;
+}
+
+/* What to send next, if anything; under ep->lock. */
+static bool gather(struct o2gk_peer *p, struct batch *b)
+{
+	struct o2g_list *at = p->txq.next;
 	struct o2g_tx *tx;
 
 	list_del_init(&p->dirty);
 	if (p->lost || o2g_list_empty(&p->txq))
-		return NULL;
-	tx = o2g_list_first(&p->txq, struct o2g_tx, link);
-	*more = tx->link.next != &p->txq;
-	return tx;
+		return false;
+	b->first = o2g_list_first(&p->txq, struct o2g_tx, link);
+	b->n = 0;
+	b->nv = 0;
+	b->bytes = 0;
+	for (; at != &p->txq && b->n < O2GK_TX_GATHER; at = at->next) {
+		tx = container_of(at, struct o2g_tx, link);
+		if (tx->req)
+			break;
+		add_ctl(b, tx);
+	}
+	if (!b->n) { /* one with a request */
+		b->n = 1;
+		at = at->next;
+	}
+	b->more = at != &p->txq;
+	return true;
 }
 
-/* The head of the queue is out: on to what it makes the core do. The next one. */
-static struct o2g_tx *finish(struct o2gk_peer *p, struct o2g_tx *tx,
-			     enum o2gk_context context, bool *more)
+static bool first(struct o2gk_peer *p, struct batch *b)
+{
+	bool any;
+
+	spin_lock_bh(&p->ep->lock);
+	any = gather(p, b);
+	spin_unlock_bh(&p->ep->lock);
+	return any;
+}
+
+static bool needs_user_memory(const struct o2g_tx *tx)
+{
+	return tx->req && tx->left && tx->req->seg0.type == O2GK_SEG_USER;
+}
+
+static int send_batch(struct sock *sk, struct batch *b, int flags)
+{
+	return b->first->req ? send_req(sk, b->first, flags) :
+			       send_kernel(sk, b->v, b->nv, b->bytes, flags);
+}
+
+/* How many bytes went, or an error. -EAGAIN: the socket is full. */
+static int send_some(struct o2gk_peer *p, struct batch *b,
+		     enum o2gk_context context)
+{
+	int flags = MSG_DONTWAIT | MSG_NOSIGNAL | (b->more ? MSG_MORE : 0);
+	struct o2gk_atomic_send s;
+	int n;
+
+	if (context != O2GK_SOFTIRQ)
+		return send_batch(p->sk, b, flags);
+	s = o2gk_atomic_begin(p->sk);
+	n = send_batch(p->sk, b, flags);
+	o2gk_atomic_end(p->sk, s);
+	return n;
+}
+
+/* Take what went out off a packet; true when all of it is out. */
+static bool is_out(struct o2g_tx *tx, u64 *n)
+{
+	u64 step = min_t(u64, *n, O2G_HDR_SIZE - tx->hdr_done);
+
+	tx->hdr_done += step;
+	*n -= step;
+	step = min_t(u64, *n, tx->left);
+	tx->off += step;
+	tx->left -= step;
+	*n -= step;
+	return tx->hdr_done == O2G_HDR_SIZE && !tx->left;
+}
+
+/* A packet is out: on to what that makes the core do. */
+static void finish(struct o2gk_peer *p, struct o2g_tx *tx,
+		   enum o2gk_context context)
 {
 	struct o2gk_ep *ep = p->ep;
-	struct o2g_tx *next;
 
-	o2gk_ep_lock(ep);
 	o2g_list_del(&tx->link);
 	p->txq_len--;
 	if (context == O2GK_CALLER)
@@ -210,46 +276,29 @@ static struct o2g_tx *finish(struct o2gk_peer *p, struct o2g_tx *tx,
 		o2g_proto_sent(&ep->core, tx->req);
 	else
 		kfree(ctl_of(tx));
-	next = head(p, more);
-	o2gk_ep_unlock(ep, context == O2GK_CALLER ? O2GK_WORKER : context, p);
-	return next;
 }
 
-static struct o2g_tx *first(struct o2gk_peer *p, bool *more)
-{
-	struct o2g_tx *tx;
-
-	spin_lock_bh(&p->ep->lock);
-	tx = head(p, more);
-	spin_unlock_bh(&p->ep->lock);
-	return tx;
-}
-
-static bool needs_user_memory(const struct o2g_tx *tx)
-{
-	return tx->req && tx->left && tx->req->seg0.type == O2GK_SEG_USER;
-}
-
-/* 1: out. 0: not all of it, go on. -EAGAIN: the socket is full. */
-static int send_one(struct o2gk_peer *p, struct o2g_tx *tx, bool more,
+/* @n bytes of the batch are out. What is next, if anything. */
+static bool advance(struct o2gk_peer *p, struct batch *b, u64 n,
 		    enum o2gk_context context)
 {
-	int flags = MSG_DONTWAIT | MSG_NOSIGNAL | (more ? MSG_MORE : 0);
-	int n;
+	struct o2gk_ep *ep = p->ep;
+	u32 left = b->n;
+	bool any;
 
-	if (context == O2GK_SOFTIRQ) {
-		struct o2gk_atomic_send s = o2gk_atomic_begin(p->sk);
+	o2gk_ep_lock(ep);
+	while (left--) {
+		struct o2g_tx *tx = o2g_list_first(&p->txq, struct o2g_tx,
+						   link);
 
-		n = tx->req ? send_req(p->sk, tx, flags) :
-			      send_ctl(p->sk, tx, flags);
-		o2gk_atomic_end(p->sk, s);
-	} else {
-		n = tx->req ? send_req(p->sk, tx, flags) :
-			      send_ctl(p->sk, tx, flags);
+		if (!is_out(tx, &n))
+			break;
+		finish(p, tx, context);
 	}
-	if (n < 0)
-		return n;
-	return is_out(tx, n);
+	ep->stats.tx_calls++;
+	any = gather(p, b);
+	o2gk_ep_unlock(ep, context == O2GK_CALLER ? O2GK_WORKER : context, p);
+	return any;
 }
 
 /* Nothing more can go out; the socket's lock is held. */
@@ -283,16 +332,16 @@ void o2gk_tx_push(struct o2gk_peer *p, enum o2gk_context context)
 {
 	bool borrowed = context != O2GK_SOFTIRQ && current->mm == p->ep->mm;
 	unsigned int turn = O2GK_TX_TURN;
-	struct o2g_tx *tx;
-	bool more;
-	int ret;
+	struct batch b;
+	bool any;
+	int n;
 
 	if (context == O2GK_BACKLOG) {
 		o2gk_queue(p, &p->tx_work);
 		return;
 	}
-	for (tx = first(p, &more); tx;) {
-		if (needs_user_memory(tx) && !borrowed) {
+	for (any = first(p, &b); any; any = advance(p, &b, n, context)) {
+		if (needs_user_memory(b.first) && !borrowed) {
 			if (context == O2GK_WORKER) /* the process is dead */
 				give_up(p, O2GD_LOST_LOCAL, 0);
 			else
@@ -303,13 +352,11 @@ void o2gk_tx_push(struct o2gk_peer *p, enum o2gk_context context)
 			o2gk_queue(p, &p->tx_work);
 			return;
 		}
-		ret = send_one(p, tx, more, context);
-		if (ret < 0) {
-			failed(p, ret);
+		n = send_some(p, &b, context);
+		if (n < 0) {
+			failed(p, n);
 			return;
 		}
-		if (ret)
-			tx = finish(p, tx, context, &more);
 	}
 }
 

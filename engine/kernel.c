@@ -145,6 +145,7 @@ int kern_attach(struct user_ep *ep)
 	k->watch.fd = k->fd;
 	k->watch.ready = kern_ready;
 	ep->chans[ep->nchans++] = &k->chan;
+	kern_batch_init(ep);
 	return chan_watch_add(k->chan.ep, &k->watch, EPOLLIN | EPOLLET);
 }
 
@@ -153,6 +154,8 @@ void kern_detach(struct user_ep *ep)
 	struct kern *k = ep->kern;
 	u32 ms = BYE_MS;
 
+	kern_batch_flush(ep);
+	kern_batch_cleanup(ep);
 	kern_call(k, O2GD_BYE, &ms);
 	chan_watch_del(k->chan.ep, &k->watch);
 	close_device(k);

@@ -21,12 +21,26 @@ struct o2gd_shared;
 struct o2gd_sqe;
 struct o2gd_cqe;
 
+/* Small messages that leave together; kernel_batch.c. */
+struct kern_batch {
+	u32 turn;	/* grows when the program asks for anything else */
+	u32 last_turn;	/* of the last small message */
+	u64 last_ns;	/* when that was; 0: nobody looked */
+	char *buf;	/* struct o2gd_small and bodies */
+	size_t len;
+	u64 since_ns;
+	struct chan_timer timer;
+	bool timer_set;
+	u32 flush_us;
+};
+
 struct kern {
 	int fd;
 	struct chan chan;	 /* in ep->chans, for polling and sleeping */
 	struct chan_watch watch; /* the device, for who sleeps */
 	unsigned callbacks;	 /* requests in the driver that have one */
 	unsigned sockets;	 /* it was given */
+	struct kern_batch batch;
 
 	/* the mapping */
 	void *map;
@@ -65,6 +79,18 @@ void kern_left(struct user_ep *ep, struct user_req *r);
 /* Is a receive that the driver has, too, still ours to complete? */
 bool kern_claim(struct o2g_core *c, struct o2g_req *req);
 
+/* kernel_batch.c */
+#define KERN_BATCHED 1024 /* longest message in a batch */
+void kern_batch_init(struct user_ep *ep);
+void kern_batch_cleanup(struct user_ep *ep);
+/* Let it wait for others? False: it is to leave now, after a flush. */
+bool kern_batch_take(struct user_ep *ep, u32 rank, u64 tag, const void *buf,
+		     size_t len);
+/* It has left: the time it took is not between it and the next. */
+void kern_batch_left(struct user_ep *ep);
+/* 0, or -ENOMEM: some had to stay. */
+int kern_batch_flush(struct user_ep *ep);
+
 /* kernel_msg.c: the calls that differ from the user engine's */
 int kern_isend(struct o2g_ep *ep, int peer, u64 tag, const struct o2g_seg *segs,
 	       unsigned nsegs, unsigned flags, struct o2g_req **req);
@@ -86,6 +112,7 @@ void kern_on_done(struct o2g_req *req, void (*fn)(void *), void *arg);
 /* Does the driver carry this peer? NULL p: it is not known yet. */
 bool kern_carries(const struct user_ep *ep, const struct user_peer *p);
 void kern_set_buffer(struct o2gd_sqe *e, const struct o2g_req *r);
+void kern_set_send(struct user_req *r, struct user_peer *p, u64 tag);
 
 /* kernel_mem.c */
 int kern_mem_register(struct o2g_ep *ep, void *base, size_t len,

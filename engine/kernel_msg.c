@@ -67,11 +67,18 @@ static int inject(struct user_ep *ep, int rank, u64 tag, const void *buf,
 {
 	struct o2gd_inject i = { .peer = (u32)rank, .len = (u32)len,
 				 .tag = tag, .addr = (uintptr_t)buf };
+	int err;
 
-	return kern_call(ep->kern, O2GD_INJECT, &i);
+	if (kern_batch_take(ep, i.peer, tag, buf, len))
+		return 0;
+	if (unlikely(ep->kern->batch.len && kern_batch_flush(ep)))
+		return -ENOMEM;
+	err = kern_call(ep->kern, O2GD_INJECT, &i);
+	kern_batch_left(ep);
+	return err;
 }
 
-static void set_send(struct user_req *r, struct user_peer *p, u64 tag)
+void kern_set_send(struct user_req *r, struct user_peer *p, u64 tag)
 {
 	r->core.kind = O2G_REQ_SEND;
 	r->core.peer = &p->cp.core;
@@ -91,7 +98,7 @@ static int start_send(struct user_ep *ep, struct user_peer *p, u64 tag,
 	r = alloc_req(ep, segs, nsegs, &err);
 	if (!r)
 		return err;
-	set_send(r, p, tag);
+	kern_set_send(r, p, tag);
 	if (!flags && nsegs == 1 && r->core.len <= O2GD_SMALL &&
 	    !inject(ep, (int)e.peer, tag, segs[0].base, segs[0].len)) {
 		r->core.state = O2G_ST_DONE;

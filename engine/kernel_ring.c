@@ -62,8 +62,10 @@ int kern_submit(struct user_ep *ep, struct user_req *r,
 		const struct o2gd_sqe *e)
 {
 	struct o2gd_sqe copy = *e;
-	int ret;
+	int ret = kern_batch_flush(ep);
 
+	if (unlikely(ret))
+		return ret;
 	r->in_driver = true;
 	ret = kern_call(ep->kern, O2GD_SUBMIT, &copy);
 	if (unlikely(ret < 0)) {
@@ -226,7 +228,13 @@ static struct kern *kern_of(struct chan *c)
 
 static int chan_poll(struct chan *c)
 {
+	kern_of(c)->batch.turn++;
 	return kern_poll(user_of_chan(c->ep));
+}
+
+static void chan_flush(struct chan *c)
+{
+	kern_batch_flush(user_of_chan(c->ep));
 }
 
 /* Have messages come that nobody has asked for? Only the first time. */
@@ -280,6 +288,7 @@ const struct chan_ops kern_chan_ops = {
 	.name = "driver",
 	.close = chan_close,
 	.poll = chan_poll,
+	.flush = chan_flush,
 	.arm = chan_arm,
 	.disarm = chan_disarm,
 };

@@ -43,6 +43,8 @@
 #define O2GD_SMALL 4096	    /* receives up to this need no pinned memory */
 #define O2GD_INLINE 16	    /* bodies up to this are in the completion */
 #define O2GD_BLOCK 256	    /* granularity of the dump area */
+#define O2GD_BURST_MAX 16384
+#define O2GD_BURST_ALIGN 8
 #define O2GD_ANY 0xffffffffu /* source of a receive: any */
 #define O2GD_MAX_SEGS (1 << 20)
 
@@ -139,6 +141,19 @@ struct o2gd_inject {
 	__u64 tag, addr;
 };
 
+/* Several of those, one after the other in memory: each is this, its body, and
+ * what is missing to a multiple of O2GD_BURST_ALIGN.
+ */
+struct o2gd_small {
+	__u32 peer, len;
+	__u64 tag;
+};
+
+struct o2gd_burst {
+	__u64 addr;
+	__u32 len, pad; /* len: at most O2GD_BURST_MAX */
+};
+
 struct o2gd_probe {
 	__u32 source, take;
 	__u64 tag, ignore;
@@ -214,6 +229,7 @@ struct o2gd_info {
 	__u64 rx_softirq, rx_worker; /* runs of the receive path */
 	__u64 rx_bytes_softirq, rx_bytes_worker;
 	__u64 tx_softirq, tx_caller, tx_worker; /* packets sent, by whom */
+	__u64 tx_calls; /* to TCP: several small packets share one */
 	__u64 pinned_pages, pin_refused;
 	__u64 dump_full, bad_posts, overflows;
 	__u64 refused_headers, refused_packets;
@@ -356,6 +372,8 @@ struct o2gd_paper_area {
 #define O2GD_LIST	_IOWR(O2GD_IOC, 17, struct o2gd_list)
 /* ESRCH: there is no such endpoint, or it is not the caller's to see. */
 #define O2GD_QUEUES	_IOWR(O2GD_IOC, 18, struct o2gd_queues)
+/* How many have left; the next one takes a request: O2GD_SUBMIT. */
+#define O2GD_BURST	_IOW(O2GD_IOC, 19, struct o2gd_burst)
 
 /* The eight calls; O2GD_PAPER_PUT leaves a number in the entry, by which
  * O2GD_PAPER_CANCEL finds the receive.

@@ -171,6 +171,7 @@ void bitmap_clear(unsigned long *map, unsigned int start, unsigned int n);
 #define PAGE_SHIFT 12
 #define PAGE_SIZE 4096ul
 #define PAGE_MASK (~(PAGE_SIZE - 1))
+#define ALIGN(x, a) (((x) + (a) - 1) & ~((__typeof__(x))(a) - 1))
 #define PAGE_ALIGN(x) (((x) + PAGE_SIZE - 1) & PAGE_MASK)
 #define PAGE_ALIGNED(x) (!((x) & (PAGE_SIZE - 1)))
 #define offset_in_page(x) ((unsigned long)(x) & (PAGE_SIZE - 1))
