@@ -16,6 +16,7 @@ class Case:
     quick: list = field(default_factory=list)  # what --quick changes
     ranks: int = 2
     rounds: int = 0     # 0: as many as asked for
+    turns: int = 1      # of every implementation, in a round
     limit: int = 90     # seconds before a run is given up
     in_quick: bool = True
     about: int = 4      # seconds it takes, as long as that is not known
@@ -35,7 +36,7 @@ class Target:
     """A column of a case's row, and how it is judged.
 
     ratio-max, ratio-min: ours over the better peer's, at most or at least;
-        the median of the rounds' ratios
+        the median of the rounds' ratios, for the peer that makes it worse
     mpich-min: ours over MPICH's, at least
     max, min: ours, at most or at least
     depth-max: ours over ours in the first row, at most
@@ -51,6 +52,7 @@ class Target:
 
 
 PIN = ["--pin"]
+TURNS = 3  # for what differs more from one run to the next than it should
 SHORT = ["--reps", "5", "--rep-ms", "10"]
 LATENCY = ["--sizes", "0,8,64,512,4k,16k,64k,256k,1M,4M", *PIN]
 BANDWIDTH = ["--sizes", "64,512,4k,16k,64k,256k,1M,4M", *PIN]
@@ -103,8 +105,9 @@ NAS_RANKS = (2, 4, 16)
 
 def point_to_point():
     for over in ("shm", "tcp"):
-        yield Case("latency", "latency", over, LATENCY, FEW)
-        yield Case("rate", "rate", over, ["--sizes", "8", *PIN], SHORT)
+        yield Case("latency", "latency", over, LATENCY, FEW, turns=TURNS)
+        yield Case("rate", "rate", over, ["--sizes", "8", *PIN], SHORT,
+                   turns=TURNS)
         yield Case("bandwidth", "bandwidth", over, BANDWIDTH, FEW_LARGE)
         yield Case("bidirectional", "bidirectional", over, BANDWIDTH,
                    FEW_LARGE, in_quick=False)

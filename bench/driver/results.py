@@ -50,25 +50,28 @@ class Results:
         order = ("o2g", "o2g-bpf", "o2g-kernel", "mpich", "openmpi")
         return [i for i in order if i in found]
 
-    def ratio(self, key, size, column, better, peers=("mpich", "openmpi"),
-              ours="o2g"):
-        """Ours over the better peer's: the median over the rounds, without
-        those in which the cores were moved between the runs compared."""
-        cell, same, every = (size, column), [], []
-        case = self.values.get(key, {})
-        mpis = [m for m in (ours, *peers) if case.get(m, {}).get(cell)]
-        if ours not in mpis or len(mpis) < 2:
-            return None
-        for n in range(min(len(case[m][cell]) for m in mpis)):
-            at = {m: case[m][cell][n] for m in mpis}
-            far = [self.distances[key][m][n] for m in mpis]
-            best = better(at[m] for m in mpis if m != ours)
-            if not best:
+    def ratio_to(self, peer, key, cell, ours):
+        """Ours over a peer's: the median over the rounds, without those in
+        which the cores were moved between the two runs. None: not measured."""
+        case, same, every = self.values.get(key, {}), [], []
+        runs = [case.get(mpi, {}).get(cell, []) for mpi in (ours, peer)]
+        far = [self.distances.get(key, {}).get(mpi, []) for mpi in (ours, peer)]
+        for mine, theirs, *apart in zip(*runs, *far):
+            if not theirs:
                 continue
-            every.append(at[ours] / best)
-            if max(far) <= 1.5 * min(far):
+            every.append(mine / theirs)
+            if max(apart) <= 1.5 * min(apart):
                 same.append(every[-1])
         return statistics.median(same or every) if every else None
+
+    def ratio(self, key, size, column, better, peers=("mpich", "openmpi"),
+              ours="o2g"):
+        """Ours over the better peer's. Which one is better is told from all
+        rounds: the luckier of the two in each would be better than either."""
+        ratios = [self.ratio_to(peer, key, (size, column), ours)
+                  for peer in peers]
+        worst = max if better is min else min
+        return worst((r for r in ratios if r is not None), default=None)
 
     def sizes(self, key, column):
         return sorted({size for cells in self.values.get(key, {}).values()
