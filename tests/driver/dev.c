@@ -10,9 +10,11 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define WAIT_MS 20000
+#define CASE_SECONDS 60
 
 void dev_fail(const char *file, int line, const char *what)
 {
@@ -163,4 +165,34 @@ struct o2gd_cqe dev_next(struct dev *d, void *buf, uint64_t len)
 void dev_info(const struct dev *d, struct o2gd_info *info)
 {
 	CHECK(dev_call(d, O2GD_INFO, info) == 0);
+}
+
+/* --- cases --- */
+
+static bool run_case(const struct dev_case *c, size_t number)
+{
+	int status;
+	pid_t pid;
+
+	fflush(stdout);
+	pid = fork();
+	if (pid == 0) {
+		alarm(CASE_SECONDS);
+		c->run();
+		_exit(0);
+	}
+	CHECK(waitpid(pid, &status, 0) == pid);
+	printf("%sok %zu %s\n", status ? "not " : "", number, c->name);
+	return status == 0;
+}
+
+int dev_run_cases(int argc, char **argv, const struct dev_case *cases, size_t n)
+{
+	bool ok = true;
+
+	printf("KTAP version 1\n1..%zu\n", n);
+	for (size_t i = 0; i < n; i++)
+		if (argc < 2 || strstr(cases[i].name, argv[1]))
+			ok &= run_case(&cases[i], i + 1);
+	return !ok;
 }

@@ -58,4 +58,20 @@ struct o2gd_cqe dev_next(struct dev *d, void *buf, uint64_t len);
 bool dev_has(const struct dev *d);
 void dev_info(const struct dev *d, struct o2gd_info *info);
 
+/* --- a program of many cases --- */
+
+struct dev_case {
+	const char *name;
+	void (*run)(void);
+};
+
+#define DEV_CASE(f) { #f, f }
+
+/*
+ * Run those whose name holds argv[1], or all, each in a process of its own: a
+ * failure leaves nothing to the next. What main returns.
+ */
+int dev_run_cases(int argc, char **argv, const struct dev_case *cases,
+		  size_t n);
+
 #endif

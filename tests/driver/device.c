@@ -825,52 +825,41 @@ static void local__killed(void)
 	}
 }
 
-#define CASE(f) { #f, f }
-static const struct {
-	const char *name;
-	void (*run)(void);
-} cases[] = {
-	CASE(setup__refuses), CASE(setup__bad_sizes),
-	CASE(setup__not_for_children), CASE(socket__refuses),
-	CASE(socket__given_back), CASE(socket__takes_what_is_there),
-	CASE(socket__late), CASE(message__posted), CASE(message__unexpected),
-	CASE(message__truncated), CASE(message__sync_waits),
-	CASE(message__many), CASE(message__order), CASE(message__in_pieces),
-	CASE(submit__refuses), CASE(cancel__works), CASE(probe__and_take),
-	CASE(rma__moves), CASE(peer__closes), CASE(peer__says_bye),
-	CASE(peer__resets), CASE(peer__sends_garbage),
-	CASE(peer__dies_in_a_message), CASE(peer__given_up),
-	CASE(limits__memlock), CASE(wait__poll), CASE(look__owner_only),
-	CASE(local__copied_once), CASE(local__many), CASE(local__killed),
-	CASE(death__anywhere),
+static const struct dev_case cases[] = {
+	DEV_CASE(setup__refuses),
+	DEV_CASE(setup__bad_sizes),
+	DEV_CASE(setup__not_for_children),
+	DEV_CASE(socket__refuses),
+	DEV_CASE(socket__given_back),
+	DEV_CASE(socket__takes_what_is_there),
+	DEV_CASE(socket__late),
+	DEV_CASE(message__posted),
+	DEV_CASE(message__unexpected),
+	DEV_CASE(message__truncated),
+	DEV_CASE(message__sync_waits),
+	DEV_CASE(message__many),
+	DEV_CASE(message__order),
+	DEV_CASE(message__in_pieces),
+	DEV_CASE(submit__refuses),
+	DEV_CASE(cancel__works),
+	DEV_CASE(probe__and_take),
+	DEV_CASE(rma__moves),
+	DEV_CASE(peer__closes),
+	DEV_CASE(peer__says_bye),
+	DEV_CASE(peer__resets),
+	DEV_CASE(peer__sends_garbage),
+	DEV_CASE(peer__dies_in_a_message),
+	DEV_CASE(peer__given_up),
+	DEV_CASE(limits__memlock),
+	DEV_CASE(wait__poll),
+	DEV_CASE(look__owner_only),
+	DEV_CASE(local__copied_once),
+	DEV_CASE(local__many),
+	DEV_CASE(local__killed),
+	DEV_CASE(death__anywhere),
 };
-#define NCASES (sizeof(cases) / sizeof(cases[0]))
-
-/* Each in a process of its own: a failure leaves nothing to the next. */
-static bool run(size_t i)
-{
-	int status;
-	pid_t pid;
-
-	fflush(stdout);
-	pid = fork();
-	if (pid == 0) {
-		alarm(60);
-		cases[i].run();
-		_exit(0);
-	}
-	CHECK(waitpid(pid, &status, 0) == pid);
-	printf("%sok %zu %s\n", status ? "not " : "", i + 1, cases[i].name);
-	return status == 0;
-}
 
 int main(int argc, char **argv)
 {
-	bool ok = true;
-
-	printf("KTAP version 1\n1..%zu\n", NCASES);
-	for (size_t i = 0; i < NCASES; i++)
-		if (argc < 2 || strstr(cases[i].name, argv[1]))
-			ok &= run(i);
-	return !ok;
+	return dev_run_cases(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -598,46 +598,27 @@ static void death__anywhere(void)
 	}
 }
 
-#define CASE(f) { #f, f }
-static const struct {
-	const char *name;
-	void (*run)(void);
-} cases[] = {
-	CASE(init__refuses), CASE(socket__refuses), CASE(area__refuses),
-	CASE(put__refuses), CASE(put__done_by_itself), CASE(put__bad_buffer),
-	CASE(cancel__only_what_is_posted), CASE(area__list), CASE(area__lies),
-	CASE(area__arriving), CASE(area__full), CASE(lost__garbage),
-	CASE(lost__reset), CASE(other_process__refused),
-	CASE(limits__dumper_copies), CASE(limits__waiting_copies),
-	CASE(death__anywhere),
+static const struct dev_case cases[] = {
+	DEV_CASE(init__refuses),
+	DEV_CASE(socket__refuses),
+	DEV_CASE(area__refuses),
+	DEV_CASE(put__refuses),
+	DEV_CASE(put__done_by_itself),
+	DEV_CASE(put__bad_buffer),
+	DEV_CASE(cancel__only_what_is_posted),
+	DEV_CASE(area__list),
+	DEV_CASE(area__lies),
+	DEV_CASE(area__arriving),
+	DEV_CASE(area__full),
+	DEV_CASE(lost__garbage),
+	DEV_CASE(lost__reset),
+	DEV_CASE(other_process__refused),
+	DEV_CASE(limits__dumper_copies),
+	DEV_CASE(limits__waiting_copies),
+	DEV_CASE(death__anywhere),
 };
-#define NCASES (sizeof(cases) / sizeof(cases[0]))
-
-/* Each in a process of its own: a failure leaves nothing to the next. */
-static bool run(size_t i)
-{
-	int status;
-	pid_t pid;
-
-	fflush(stdout);
-	pid = fork();
-	if (pid == 0) {
-		alarm(60);
-		cases[i].run();
-		_exit(0);
-	}
-	CHECK(waitpid(pid, &status, 0) == pid);
-	printf("%sok %zu %s\n", status ? "not " : "", i + 1, cases[i].name);
-	return status == 0;
-}
 
 int main(int argc, char **argv)
 {
-	bool ok = true;
-
-	printf("KTAP version 1\n1..%zu\n", NCASES);
-	for (size_t i = 0; i < NCASES; i++)
-		if (argc < 2 || strstr(cases[i].name, argv[1]))
-			ok &= run(i);
-	return !ok;
+	return dev_run_cases(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }
