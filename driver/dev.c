@@ -97,6 +97,8 @@ static int do_paper_init(struct o2gk_ep *ep, void __user *arg)
 
 	mutex_lock(&ep->mutex);
 	err = o2gk_paper_init(ep, arg);
+	if (!err)
+		o2gk_look_add(ep);
 	mutex_unlock(&ep->mutex);
 	return err;
 }
@@ -392,14 +394,14 @@ static int do_list(void __user *arg)
 	return copy_to_user(arg, &l, sizeof(l)) ? -EFAULT : 0;
 }
 
-static int do_queues(void __user *arg)
+static int do_look(void __user *arg, int (*look)(struct o2gd_look *q))
 {
-	struct o2gd_queues q;
+	struct o2gd_look q;
 	int err;
 
 	if (copy_from_user(&q, arg, sizeof(q)))
 		return -EFAULT;
-	err = o2gk_look_queues(&q);
+	err = look(&q);
 	if (err)
 		return err;
 	return copy_to_user(arg, &q, sizeof(q)) ? -EFAULT : 0;
@@ -460,7 +462,9 @@ static long file_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 	case O2GD_LIST:
 		return do_list((void __user *)arg);
 	case O2GD_QUEUES:
-		return do_queues((void __user *)arg);
+		return do_look((void __user *)arg, o2gk_look_queues);
+	case O2GD_PAPER_SOCKS:
+		return do_look((void __user *)arg, o2gk_look_socks);
 	case O2GD_PAPER_INIT:
 		return do_paper_init(ep, (void __user *)arg);
 	}

@@ -435,6 +435,9 @@ void o2gk_ep_destroy(struct o2gk_ep *ep)
 		mmdrop(ep->mm);
 		put_net(ep->net);
 	}
-	o2gk_paper_destroy(ep->paper);
+	if (ep->paper) {
+		o2gk_look_remove(ep);
+		o2gk_paper_destroy(ep->paper);
+	}
 	kfree(ep);
 }

@@ -18,12 +18,14 @@
 
 static DEFINE_MUTEX(all_lock);
 static LIST_HEAD(all_eps);
+static u64 next_id = 1;
 
 void o2gk_look_add(struct o2gk_ep *ep)
 {
 	ep->pid = get_pid(task_tgid(current));
 	ep->uid = current_uid();
 	mutex_lock(&all_lock);
+	ep->id = next_id++;
 	list_add_tail(&ep->all, &all_eps);
 	mutex_unlock(&all_lock);
 }
@@ -36,6 +38,11 @@ void o2gk_look_remove(struct o2gk_ep *ep)
 	put_pid(ep->pid);
 }
 
+static struct net *net_of(const struct o2gk_ep *ep)
+{
+	return ep->paper ? o2gk_paper_net(ep->paper) : ep->net;
+}
+
 /* Its own user, on its own host; or somebody who may look at anything. */
 static bool may_look(const struct o2gk_ep *ep)
 {
@@ -44,7 +51,7 @@ static bool may_look(const struct o2gk_ep *ep)
 	if (capable(CAP_SYS_PTRACE))
 		return true;
 	return uid_eq(ep->uid, current_uid()) &&
-	       net_eq(ep->net, current->nsproxy->net_ns);
+	       net_eq(net_of(ep), current->nsproxy->net_ns);
 }
 
 void o2gk_look_info(struct o2gk_ep *ep, struct o2gd_info *i)
@@ -84,9 +91,17 @@ static void fill_entry(struct o2gk_ep *ep, struct o2gd_list_entry *e)
 	memset(e, 0, sizeof(*e));
 	e->pid = pid_vnr(ep->pid);
 	e->uid = from_kuid_munged(current_user_ns(), ep->uid);
-	e->rank = ep->rank;
-	e->size = ep->size;
-	o2gk_look_info(ep, &e->info);
+	e->id = ep->id;
+	if (ep->paper) {
+		e->kind = O2GD_KIND_PAPER;
+		e->rank = O2GD_ANY;
+		e->size = o2gk_paper_nsocks(ep->paper);
+		o2gk_paper_info(ep->paper, &e->info);
+	} else {
+		e->rank = ep->rank;
+		e->size = ep->size;
+		o2gk_look_info(ep, &e->info);
+	}
 }
 
 /*
@@ -121,84 +136,106 @@ int o2gk_look_list(struct o2gd_list *l)
 	return err;
 }
 
-/* --- queues --- */
+/* --- queues and sockets --- */
 
-struct collect {
-	struct o2gd_queue_entry *to;
-	u32 max, count;
-};
-
-static void add(struct collect *c, u32 queue, const struct o2g_match_entry *m,
-		u64 length)
+void o2gk_found_entry(struct o2gk_found *f, enum o2gd_queue queue,
+		      const struct o2g_match_entry *m, u64 length,
+		      enum o2gd_body body)
 {
-	if (c->count < c->max) {
-		struct o2gd_queue_entry *e = &c->to[c->count];
+	if (f->count < f->max) {
+		struct o2gd_queue_entry *e = f->to;
 
+		e += f->count;
 		e->queue = queue;
 		e->source = m->src;
 		e->tag = m->tag;
 		e->ignore = queue == O2GD_QUEUE_POSTED ? m->ignore : 0;
 		e->length = length;
 		e->number = m->seq;
+		e->body = body;
 	}
-	c->count++;
+	f->count++;
 }
 
 static void add_posted(struct o2g_match_entry *m, void *arg)
 {
-	add(arg, O2GD_QUEUE_POSTED, m,
-	    container_of(m, struct o2g_req, match)->len);
+	o2gk_found_entry(arg, O2GD_QUEUE_POSTED, m,
+			 container_of(m, struct o2g_req, match)->len,
+			 O2GD_BODY_HERE);
 }
 
 static void add_unexpected(struct o2g_match_entry *m, void *arg)
 {
-	add(arg, O2GD_QUEUE_UNEXPECTED, m,
-	    container_of(m, struct o2g_unexp, match)->len);
+	const struct o2g_unexp *u = container_of(m, struct o2g_unexp, match);
+
+	o2gk_found_entry(arg, O2GD_QUEUE_UNEXPECTED, m, u->len,
+			 u->type == O2G_PKT_RTS ? O2GD_BODY_ANNOUNCED :
+			 u->complete		? O2GD_BODY_HERE :
+						  O2GD_BODY_ARRIVING);
 }
 
-static void collect(struct o2gk_ep *ep, struct collect *c)
+static void queues(struct o2gk_ep *ep, struct o2gk_found *f)
 {
+	if (ep->paper) {
+		o2gk_paper_queues(ep->paper, f);
+		return;
+	}
 	o2gk_ep_lock(ep);
 	o2gk_sq_drain(ep);
-	o2g_match_each_posted(&ep->core.match, add_posted, c);
-	o2g_match_each_unexpected(&ep->core.match, add_unexpected, c);
+	o2g_match_each_posted(&ep->core.match, add_posted, f);
+	o2g_match_each_unexpected(&ep->core.match, add_unexpected, f);
 	o2gk_ep_unlock(ep, O2GK_WORKER, NULL);
 }
 
-static struct o2gk_ep *find(u32 pid, u32 rank)
+static void socks(struct o2gk_ep *ep, struct o2gk_found *f)
+{
+	if (ep->paper)
+		o2gk_paper_socks(ep->paper, f);
+}
+
+static struct o2gk_ep *find(u64 id)
 {
 	struct o2gk_ep *ep;
 
 	list_for_each_entry(ep, &all_eps, all)
-		if (may_look(ep) && pid_vnr(ep->pid) == pid &&
-		    (rank == O2GD_ANY || rank == ep->rank))
-			return ep;
+		if (ep->id == id)
+			return may_look(ep) ? ep : NULL;
 	return NULL;
 }
 
-int o2gk_look_queues(struct o2gd_queues *q)
+static int look(struct o2gd_look *q, size_t size,
+		void (*at)(struct o2gk_ep *ep, struct o2gk_found *f))
 {
-	struct collect c = { .max = q->max };
+	struct o2gk_found f = { .max = q->max };
 	struct o2gk_ep *ep;
 	int err = -ESRCH;
 
 	if (q->max > O2GD_MAX_LOOK)
 		return -EINVAL;
-	c.to = kvcalloc(q->max, sizeof(*c.to), GFP_KERNEL_ACCOUNT);
-	if (q->max && !c.to)
+	f.to = kvcalloc(q->max, size, GFP_KERNEL_ACCOUNT);
+	if (q->max && !f.to)
 		return -ENOMEM;
 	mutex_lock(&all_lock);
-	ep = find(q->pid, q->rank);
+	ep = find(q->id);
 	if (ep) {
-		collect(ep, &c);
-		q->rank = ep->rank;
+		at(ep, &f);
 		err = 0;
 	}
 	mutex_unlock(&all_lock);
-	q->count = c.count;
-	if (!err && copy_to_user(u64_to_user_ptr(q->addr), c.to,
-				 min(c.count, c.max) * sizeof(*c.to)))
+	q->count = f.count;
+	if (!err && copy_to_user(u64_to_user_ptr(q->addr), f.to,
+				 min(f.count, f.max) * size))
 		err = -EFAULT;
-	kvfree(c.to);
+	kvfree(f.to);
 	return err;
+}
+
+int o2gk_look_queues(struct o2gd_look *q)
+{
+	return look(q, sizeof(struct o2gd_queue_entry), queues);
+}
+
+int o2gk_look_socks(struct o2gd_look *q)
+{
+	return look(q, sizeof(struct o2gd_paper_sock), socks);
 }

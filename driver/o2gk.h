@@ -215,6 +215,7 @@ struct o2gk_ep {
 
 	/* for who looks from outside */
 	struct list_head all; /* look.c's list */
+	u64 id;
 	struct pid *pid;
 	kuid_t uid;
 };
@@ -335,7 +336,17 @@ void o2gk_look_add(struct o2gk_ep *ep);
 void o2gk_look_remove(struct o2gk_ep *ep);
 void o2gk_look_info(struct o2gk_ep *ep, struct o2gd_info *info);
 int o2gk_look_list(struct o2gd_list *l);
-int o2gk_look_queues(struct o2gd_queues *q);
+int o2gk_look_queues(struct o2gd_look *q);
+int o2gk_look_socks(struct o2gd_look *q);
+/* What is looked for goes here, as far as there is room. */
+struct o2gk_found {
+	void *to;
+	u32 max, count;
+};
+
+void o2gk_found_entry(struct o2gk_found *f, enum o2gd_queue queue,
+		      const struct o2g_match_entry *m, u64 length,
+		      enum o2gd_body body);
 
 /* paper.c: the eight calls of 2004 */
 int o2gk_paper_init(struct o2gk_ep *ep, void __user *arg); /* ep->mutex */
@@ -343,6 +354,13 @@ void o2gk_paper_destroy(struct o2gk_paper *paper);
 int o2gk_paper_mmap(struct o2gk_paper *paper, struct vm_area_struct *vma);
 long o2gk_paper_call(struct o2gk_paper *paper, unsigned int cmd,
 		     unsigned long arg);
+
+/* paper_look.c */
+struct net *o2gk_paper_net(const struct o2gk_paper *paper);
+void o2gk_paper_info(struct o2gk_paper *paper, struct o2gd_info *info);
+u32 o2gk_paper_nsocks(const struct o2gk_paper *paper);
+void o2gk_paper_queues(struct o2gk_paper *paper, struct o2gk_found *f);
+void o2gk_paper_socks(struct o2gk_paper *paper, struct o2gk_found *f);
 
 /* sock.c */
 int o2gk_sock_register(struct o2gk_ep *ep, u32 rank, int fd);

@@ -68,6 +68,14 @@ void o2gk_paper_recv_drop(struct o2gk_paper *paper, struct o2gk_paper_recv *r)
 		queue_work(o2gk_wq, &paper->work);
 }
 
+static void recv_free(struct o2gk_paper *paper, struct o2gk_paper_recv *r)
+{
+	if (r->pin)
+		atomic_long_sub(r->pin->n, &paper->pinned);
+	o2gk_pin_free(r->pin);
+	kfree(r);
+}
+
 static void empty_trash(struct o2gk_paper *paper)
 {
 	struct o2gk_paper_recv *r, *next;
@@ -79,10 +87,8 @@ static void empty_trash(struct o2gk_paper *paper)
 	list_splice_init(&paper->trash, &list);
 	paper->ntrash = 0;
 	o2gk_paper_unlock(paper);
-	list_for_each_entry_safe(r, next, &list, link) {
-		o2gk_pin_free(r->pin);
-		kfree(r);
-	}
+	list_for_each_entry_safe(r, next, &list, link)
+		recv_free(paper, r);
 }
 
 static void grow_bins(struct o2gk_paper *paper)
@@ -305,8 +311,21 @@ static int try_post(struct o2gk_paper *paper, struct o2gk_paper_recv *r,
 	return err;
 }
 
-/* The entry and the buffer in one. Refused: dumper threads do the writing. */
-static void pin(struct o2gk_paper_recv *r)
+/* Refused: dumper threads do the writing. */
+struct o2gk_pin *o2gk_paper_pin(struct o2gk_paper *paper,
+				const struct iovec *iov, u32 n)
+{
+	struct o2gk_pin *pin = o2gk_pin_user(NULL, iov, n, true);
+
+	if (pin)
+		atomic_long_add(pin->n, &paper->pinned);
+	else
+		atomic_long_inc(&paper->pin_refused);
+	return pin;
+}
+
+/* The entry and the buffer in one. */
+static void pin(struct o2gk_paper *paper, struct o2gk_paper_recv *r)
 {
 	struct iovec iov[2] = {
 		{ .iov_base = u64_to_user_ptr(r->entry),
@@ -314,7 +333,7 @@ static void pin(struct o2gk_paper_recv *r)
 		r->buffer,
 	};
 
-	r->pin = o2gk_pin_user(NULL, iov, 2, true);
+	r->pin = o2gk_paper_pin(paper, iov, 2);
 	r->nentry = offset_in_page(r->entry) >
 				    PAGE_SIZE - sizeof(struct o2gd_paper_entry) ?
 			    2 : 1;
@@ -386,13 +405,12 @@ static int do_put(struct o2gk_paper *paper, u64 addr)
 	if (!err)
 		err = number(paper, r, &e);
 	if (!err) {
-		pin(r);
+		pin(paper, r);
 		err = try_post(paper, r, true);
 	}
 	if (!err)
 		return 0;
-	o2gk_pin_free(r->pin);
-	kfree(r);
+	recv_free(paper, r);
 	if (err == -EAGAIN)
 		o2gk_paper_flush(paper); /* so that it is found */
 	return err;
@@ -416,8 +434,7 @@ static int do_cancel(struct o2gk_paper *paper, u64 addr)
 	o2gk_paper_unlock(paper);
 	if (!r)
 		return -EAGAIN;
-	o2gk_pin_free(r->pin);
-	kfree(r);
+	recv_free(paper, r);
 	return 0;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
  * The eight calls of 2004, in the driver: what paper.c (the calls), paper_area.c
- * (the dump area), paper_entry.c (what the program sees) and paper_rx.c (the
- * sockets) share.
+ * (the dump area), paper_entry.c (what the program sees), paper_rx.c (the
+ * sockets) and paper_look.c (what others see) share.
  *
  * Messages are parsed and matched where they arrive. What a program gave us to
  * write to, the entry and the buffer of a receive and the dump area, is pinned,
@@ -107,6 +107,7 @@ struct o2gk_paper_sock {
 	struct work_struct work;
 	struct o2gd_paper_sock *told; /* in the mapping; ours to write only */
 	struct o2gd_paper_sock info;  /* what it says */
+	u64 drops[O2GD_NDROPS];	      /* under paper->lock */
 };
 
 struct o2gk_paper {
@@ -122,7 +123,8 @@ struct o2gk_paper {
 
 	struct mutex mutex; /* registration and the dump area */
 	struct o2gk_paper_sock **socks;
-	u32 nsocks, max_socks, nopen;
+	u32 nsocks; /* stored with release order: paper_look.c has no mutex */
+	u32 max_socks, nopen;
 	struct xarray by_rank;
 
 	/* memory that is not pinned */
@@ -134,6 +136,7 @@ struct o2gk_paper {
 
 	struct list_head trash; /* receives that are over */
 	u32 ntrash;
+	atomic_long_t pinned, pin_refused; /* pages; times */
 	struct work_struct work; /* unpins, grows the matching table */
 
 	void *map;
@@ -148,6 +151,9 @@ struct o2gk_paper {
 void o2gk_paper_lock(struct o2gk_paper *paper);
 void o2gk_paper_unlock(struct o2gk_paper *paper); /* wakes who waits */
 void o2gk_paper_news(struct o2gk_paper *paper);
+/* Pin memory of the program, and count it; NULL: refused. */
+struct o2gk_pin *o2gk_paper_pin(struct o2gk_paper *paper,
+				const struct iovec *iov, u32 n);
 /* Nobody needs it any more; any context. */
 void o2gk_paper_recv_drop(struct o2gk_paper *paper, struct o2gk_paper_recv *r);
 
@@ -159,6 +165,7 @@ struct o2gk_paper_msg *o2gk_paper_msg_alloc(struct o2gk_paper_area *a, u64 len);
 void o2gk_paper_msg_free(struct o2gk_paper_area *a, struct o2gk_paper_msg *m);
 struct o2gk_paper_msg *o2gk_paper_msg_find(struct o2gk_paper_area *a, u64 entry);
 u64 o2gk_paper_longest(const struct o2gk_paper_area *a);
+u64 o2gk_paper_used(const struct o2gk_paper_area *a);
 
 /* paper_entry.c */
 /* Under paper->lock; written at once when pinned, else soon. */

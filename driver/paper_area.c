@@ -30,15 +30,20 @@ u64 o2gk_paper_longest(const struct o2gk_paper_area *a)
 	return a->len ? a->len - HEAD - sizeof(struct o2gd_paper_entry) : 0;
 }
 
+u64 o2gk_paper_used(const struct o2gk_paper_area *a)
+{
+	return a->len ? a->len - HEAD - a->room : 0;
+}
+
 /* --- making it --- */
 
 /* Without this the area is written to by the program's own threads. */
-static void pin(struct o2gk_paper_area *a)
+static void pin(struct o2gk_paper *paper, struct o2gk_paper_area *a)
 {
 	struct iovec iov = { .iov_base = u64_to_user_ptr(a->addr),
 			     .iov_len = a->len };
 
-	a->pin = o2gk_pin_user(NULL, &iov, 1, true);
+	a->pin = o2gk_paper_pin(paper, &iov, 1);
 	if (!a->pin)
 		return;
 	a->mapped = vmap(a->pin->pages, a->pin->n, VM_MAP, PAGE_KERNEL);
@@ -46,6 +51,7 @@ static void pin(struct o2gk_paper_area *a)
 		a->map = a->mapped + offset_in_page(a->addr);
 		return;
 	}
+	atomic_long_sub(a->pin->n, &paper->pinned);
 	o2gk_pin_free(a->pin);
 	a->pin = NULL;
 }
@@ -94,7 +100,7 @@ int o2gk_paper_area_create(struct o2gk_paper *paper, u64 addr, u64 len)
 		err = describe(&a);
 	if (err)
 		return err;
-	pin(&a);
+	pin(paper, &a);
 	o2gk_paper_lock(paper);
 	paper->area = a;
 	/* The heads of lists are where they are now. */

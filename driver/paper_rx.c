@@ -54,6 +54,12 @@ static void event(struct o2gk_paper_sock *s)
 	o2gk_paper_news(s->paper);
 }
 
+static void drop(struct o2gk_paper_sock *s, enum o2gd_drop why, u64 n)
+{
+	s->drops[why] += n;
+	trace_o2g_refuse(NO_RANK, s->rank, why, n);
+}
+
 /* --- messages; under paper->lock --- */
 
 /* Who sees it has the rest of the receive state, too. */
@@ -89,8 +95,12 @@ static void finish(struct o2gk_paper_sock *s)
 	u64 got = s->recv ? s->recv->received : s->msg->received;
 	s32 error = s->error;
 
-	if (!error && got < len)
+	if (error) {
+		drop(s, O2GD_DROP_FAULT, 1);
+	} else if (got < len) {
 		error = O2G_ERR_TRUNCATED;
+		drop(s, O2GD_DROP_EXCESS, len - got);
+	}
 	trace_o2g_complete(NO_RANK, U32_MAX, -error, s->rank, s->stream.hdr.tag,
 			   got);
 	s->info.messages++;
@@ -213,17 +223,16 @@ static void fail_recv(struct o2g_match_entry *m, void *arg)
 	o2gk_paper_recv_done(paper, r);
 }
 
-/* With why and detail, what the mapping says of it; here are its words. */
-static void trace_loss(const struct o2gk_paper_sock *s, enum o2gd_lost why,
+/* Beside why and detail, which the mapping tells: the counter of that name. */
+static void count_loss(struct o2gk_paper_sock *s, enum o2gd_lost why,
 		       u64 detail, bool inside)
 {
 	if (why == O2GD_LOST_HEADER)
-		trace_o2g_refuse(NO_RANK, s->rank,
-				 O2GD_DROP_BAD_VERSION + detail - 1, 1);
+		drop(s, O2GD_DROP_BAD_VERSION + detail - 1, 1);
 	else if (why == O2GD_LOST_PACKET)
-		trace_o2g_refuse(NO_RANK, s->rank, O2GD_DROP_BAD_STATE, 1);
+		drop(s, O2GD_DROP_BAD_STATE, 1);
 	else if (inside)
-		trace_o2g_refuse(NO_RANK, s->rank, O2GD_DROP_CUT, 1);
+		drop(s, O2GD_DROP_CUT, 1);
 }
 
 /*
@@ -239,7 +248,7 @@ static void lose(struct o2gk_paper_sock *s, enum o2gd_lost why, u64 detail)
 	if (!s->open)
 		return;
 	trace_o2g_lose(NO_RANK, s->rank, why, detail);
-	trace_loss(s, why, detail, inside);
+	count_loss(s, why, detail, inside);
 	s->open = false;
 	list_del_init(&s->held);
 	s->refused = why == O2GD_LOST_HEADER || why == O2GD_LOST_PACKET;
@@ -664,7 +673,8 @@ static int add(struct o2gk_paper *paper, u32 rank, struct socket *sock)
 		kfree(s);
 		return err;
 	}
-	paper->socks[paper->nsocks++] = s;
+	paper->socks[paper->nsocks] = s;
+	smp_store_release(&paper->nsocks, paper->nsocks + 1); /* whole by now */
 	turn(s, O2GK_CALLER);
 	return 0;
 }

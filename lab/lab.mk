@@ -21,6 +21,7 @@ $(BUILD)/lab/fuzz_dev: core/wire.c core/wire.h include/uapi/o2g.h
 
 # LAB_ALL: the test list also names programs of others, such as bench/nas.
 lab-build: $(if $(filter-out 0,$(LAB_ALL)),test-build)
+lab-build: $(BUILD)/tests/unit/test_paper # on the driver, in drv_paper
 lab-build: all $(MPI_TESTS) $(DRIVER_TESTS) lab-modules $(LAB_TOOLS) $(BUILD)/lab/insn.so
 
 # The version of the plugin interface goes with QEMU's.

@@ -52,3 +52,38 @@ long look_list(int fd, struct o2gd_list_entry **entries)
 	free(all);
 	return -1;
 }
+
+static const char *const drop_words[O2GD_NDROPS] = {
+#define WORDS(name, words) [O2GD_DROP_##name] = words,
+	O2GD_DROPS(WORDS, WORDS)
+#undef WORDS
+};
+
+void look_print_drops(const struct o2gd_info *info, const char *before)
+{
+	for (int i = 0; i < O2GD_NDROPS; i++)
+		if (info->drops[i])
+			printf("%s refused or dropped: %s: %llu\n", before,
+			       drop_words[i],
+			       (unsigned long long)info->drops[i]);
+}
+
+const char *look_lost(unsigned int why)
+{
+	switch (why) {
+	case O2GD_LOST_CLOSED:
+		return "closed by the other side";
+	case O2GD_LOST_BYE:
+		return "the other side has finished";
+	case O2GD_LOST_ERROR:
+		return "lost: the connection failed";
+	case O2GD_LOST_HEADER:
+		return "lost: a header that is none";
+	case O2GD_LOST_PACKET:
+		return "lost: a packet that the eight calls do not know";
+	case O2GD_LOST_MEMORY:
+		return "lost: out of memory";
+	default:
+		return "lost";
+	}
+}

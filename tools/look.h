@@ -11,5 +11,9 @@
 int look_open(void);
 /* All endpoints the caller may see; free() them. -1 and a line on error. */
 long look_list(int fd, struct o2gd_list_entry **entries);
+/* What was refused or dropped since the endpoint was opened, by name. */
+void look_print_drops(const struct o2gd_info *info, const char *before);
+/* Why a peer is lost, in words: enum o2gd_lost. */
+const char *look_lost(unsigned int why);
 
 #endif

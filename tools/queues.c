@@ -30,6 +30,12 @@ static void print_source(uint32_t source)
 		printf("%8u", source);
 }
 
+static const char *const body_words[] = {
+	[O2GD_BODY_HERE] = "",
+	[O2GD_BODY_ARRIVING] = "  arriving",
+	[O2GD_BODY_ANNOUNCED] = "  announced",
+};
+
 /* MPI's tags are context << 32 | tag; the mask says what is not compared. */
 static void print_queue(const struct o2gd_queue_entry *e, uint32_t n,
 			uint32_t queue, const char *title)
@@ -53,42 +59,121 @@ static void print_queue(const struct o2gd_queue_entry *e, uint32_t n,
 			printf(" %16llx", (unsigned long long)e[i].ignore);
 		else
 			printf(" %16s", "");
-		printf(" %14llu\n", (unsigned long long)e[i].length);
+		printf(" %14llu%s\n", (unsigned long long)e[i].length,
+		       body_words[e[i].body % 3]);
 	}
 }
 
-static int print_endpoint(int fd, uint32_t pid, uint32_t rank)
+/* The entries of an endpoint, each of @size bytes; NULL: it has gone. */
+static void *look(int fd, unsigned long request, struct o2gd_look *q,
+		  size_t size)
 {
-	struct o2gd_queues q = { .pid = pid, .rank = rank, .max = FIRST };
-	struct o2gd_queue_entry *e = NULL;
-	int ret = -1;
+	void *to = NULL;
 
-	for (;;) {
-		void *more = realloc(e, q.max * sizeof(*e));
+	for (q->max = FIRST;; q->max = q->count > O2GD_MAX_LOOK / 2 ?
+						 O2GD_MAX_LOOK : q->count * 2) {
+		void *more = realloc(to, q->max * size);
 
 		if (!more)
 			break;
-		e = more;
-		q.addr = (uintptr_t)e;
-		ret = ioctl(fd, O2GD_QUEUES, &q);
-		if (ret || q.count <= q.max || q.max == O2GD_MAX_LOOK)
+		to = more;
+		q->addr = (uintptr_t)to;
+		if (ioctl(fd, request, q))
 			break;
-		q.max = q.count > O2GD_MAX_LOOK / 2 ? O2GD_MAX_LOOK :
-						      q.count * 2;
+		if (q->count <= q->max || q->max == O2GD_MAX_LOOK)
+			return to;
 	}
-	if (!ret) {
-		uint32_t n = q.count < q.max ? q.count : q.max;
+	free(to);
+	return NULL;
+}
 
-		qsort(e, n, sizeof(*e), by_queue_and_number);
-		printf("process %u, rank %u\n", pid, q.rank);
-		print_queue(e, n, O2GD_QUEUE_POSTED, "receives posted");
-		print_queue(e, n, O2GD_QUEUE_UNEXPECTED,
-			    "messages nobody has asked for");
-		if (n < q.count)
-			printf("... and %u more\n", q.count - n);
-	}
+static uint32_t shown(const struct o2gd_look *q)
+{
+	return q->count < q->max ? q->count : q->max;
+}
+
+static void print_rest(const struct o2gd_look *q)
+{
+	if (shown(q) < q->count)
+		printf("... and %u more\n", q->count - shown(q));
+}
+
+static int print_queues(int fd, const struct o2gd_list_entry *ep)
+{
+	struct o2gd_look q = { .id = ep->id };
+	struct o2gd_queue_entry *e = look(fd, O2GD_QUEUES, &q, sizeof(*e));
+
+	if (!e)
+		return -1;
+	qsort(e, shown(&q), sizeof(*e), by_queue_and_number);
+	print_queue(e, shown(&q), O2GD_QUEUE_POSTED, "receives posted");
+	print_queue(e, shown(&q), O2GD_QUEUE_UNEXPECTED,
+		    "messages nobody has asked for");
+	print_rest(&q);
 	free(e);
-	return ret;
+	return 0;
+}
+
+static int print_rank(int fd, const struct o2gd_list_entry *ep)
+{
+	printf("process %u, rank %u\n", ep->pid, ep->rank);
+	return print_queues(fd, ep);
+}
+
+/* --- the eight calls --- */
+
+static void print_state(const struct o2gd_paper_sock *s)
+{
+	if (s->state == O2GD_PAPER_HOLDS)
+		printf("%llu bytes wait for room\n",
+		       (unsigned long long)s->length);
+	else if (s->state != O2GD_PAPER_LOST)
+		printf("open\n");
+	else
+		printf("%s%s\n", look_lost(s->why),
+		       s->inside ? ", inside a message" : "");
+}
+
+static int print_sockets(int fd, const struct o2gd_list_entry *ep)
+{
+	struct o2gd_look q = { .id = ep->id };
+	struct o2gd_paper_sock *s = look(fd, O2GD_PAPER_SOCKS, &q, sizeof(*s));
+
+	if (!s)
+		return -1;
+	printf("sockets: %u\n", q.count);
+	if (q.count)
+		printf("%8s %10s %14s %10s %8s  %s\n", "rank", "messages",
+		       "bytes", "unexpected", "held", "state");
+	for (uint32_t i = 0; i < shown(&q); i++) {
+		printf("%8u %10llu %14llu %10llu %8llu  ", s[i].rank,
+		       (unsigned long long)s[i].messages,
+		       (unsigned long long)s[i].bytes,
+		       (unsigned long long)s[i].unexpected,
+		       (unsigned long long)s[i].held);
+		print_state(&s[i]);
+	}
+	print_rest(&q);
+	free(s);
+	return 0;
+}
+
+static int print_paper(int fd, const struct o2gd_list_entry *ep)
+{
+	const struct o2gd_info *i = &ep->info;
+
+	printf("process %u, the eight calls\n", ep->pid);
+	if (print_queues(fd, ep))
+		return -1;
+	printf("dump area: %llu bytes in use\n",
+	       (unsigned long long)i->unexpected_bytes);
+	printf("pinned: %llu pages; refused %llu times\n",
+	       (unsigned long long)i->pinned_pages,
+	       (unsigned long long)i->pin_refused);
+	if (print_sockets(fd, ep))
+		return -1;
+	look_print_drops(i, "");
+	return 0;
 }
 
 int cmd_queues(int argc, char **argv)
@@ -111,8 +196,9 @@ int cmd_queues(int argc, char **argv)
 	n = look_list(fd, &list);
 	for (long i = 0; i < n; i++)
 		if (list[i].pid == pid)
-			found += !print_endpoint(fd, (uint32_t)pid,
-						 list[i].rank);
+			found += !(list[i].kind == O2GD_KIND_PAPER ?
+					   print_paper : print_rank)(fd,
+								     &list[i]);
 	if (n >= 0)
 		free(list);
 	close(fd);

@@ -29,25 +29,9 @@ static const struct o2gd_info *before(const struct view *old,
 				      const struct o2gd_list_entry *e)
 {
 	for (long i = 0; i < old->n; i++)
-		if (old->list[i].pid == e->pid && old->list[i].rank == e->rank)
+		if (old->list[i].id == e->id)
 			return &old->list[i].info;
 	return NULL;
-}
-
-static const char *const drop_words[O2GD_NDROPS] = {
-#define WORDS(name, words) [O2GD_DROP_##name] = words,
-	O2GD_DROPS(WORDS, WORDS)
-#undef WORDS
-};
-
-/* What was refused or dropped since the endpoint was opened, by name. */
-static void print_drops(const struct o2gd_list_entry *e)
-{
-	for (int i = 0; i < O2GD_NDROPS; i++)
-		if (e->info.drops[i])
-			printf("%15s refused or dropped: %s: %llu\n", "",
-			       drop_words[i],
-			       (unsigned long long)e->info.drops[i]);
 }
 
 static void print(const struct view *v, const struct view *old)
@@ -65,15 +49,19 @@ static void print(const struct view *v, const struct view *old)
 
 		if (!a)
 			a = &nothing;
-		printf("%8u %6u %10.0f %10.0f %10.1f %10.1f %8llu %8llu\n",
-		       e->pid, e->rank,
+		printf("%8u ", e->pid);
+		if (e->kind == O2GD_KIND_PAPER)
+			printf("%6s", "eight"); /* the eight calls have none */
+		else
+			printf("%6u", e->rank);
+		printf(" %10.0f %10.0f %10.1f %10.1f %8llu %8llu\n",
 		       (b->messages_received - a->messages_received) * per,
 		       (b->messages_sent - a->messages_sent) * per,
 		       (b->bytes_received - a->bytes_received) * per / 1e6,
 		       (b->bytes_sent - a->bytes_sent) * per / 1e6,
 		       (unsigned long long)b->posted,
 		       (unsigned long long)b->unexpected);
-		print_drops(e);
+		look_print_drops(b, "               ");
 	}
 	fflush(stdout);
 }

@@ -248,8 +248,15 @@ struct o2gd_peer_info {
  * up. Shown are those of the caller's user and network namespace, and all to
  * who may trace any process.
  */
+enum o2gd_kind {
+	O2GD_KIND_RANK,	 /* O2GD_SETUP: rank and size */
+	O2GD_KIND_PAPER, /* O2GD_PAPER_INIT: rank is O2GD_ANY, size its sockets */
+};
+
 struct o2gd_list_entry {
 	__u32 pid, uid, rank, size;
+	__u64 id; /* what the calls below know it by; never used again */
+	__u32 kind, pad;
 	struct o2gd_info info;
 };
 
@@ -261,16 +268,20 @@ struct o2gd_list {
 
 enum o2gd_queue { O2GD_QUEUE_POSTED = 1, O2GD_QUEUE_UNEXPECTED };
 
+/* How much of a message is there. */
+enum o2gd_body { O2GD_BODY_HERE, O2GD_BODY_ARRIVING, O2GD_BODY_ANNOUNCED };
+
 struct o2gd_queue_entry {
 	__u32 queue, source;
 	__u64 tag, ignore, length;
 	__u64 number; /* order of posting or arrival */
+	__u32 body, pad;
 };
 
-struct o2gd_queues {
-	__u32 pid, rank;  /* whose; its rank may be O2GD_ANY */
+struct o2gd_look {
+	__u64 id;	  /* whose, as O2GD_LIST has it */
 	__u32 max, count; /* room, at most O2GD_MAX_LOOK; out: how many */
-	__u64 addr;	  /* struct o2gd_queue_entry[] */
+	__u64 addr;	  /* struct o2gd_queue_entry[] or o2gd_paper_sock[] */
 };
 
 #define O2GD_MAX_LOOK 65536
@@ -330,6 +341,7 @@ enum o2gd_paper_state {
 	O2GD_PAPER_OPEN,
 	O2GD_PAPER_TOO_LONG, /* held; length: more than the dump area takes */
 	O2GD_PAPER_LOST,     /* why, detail */
+	O2GD_PAPER_HOLDS,    /* O2GD_PAPER_SOCKS: a message waits for room; length */
 };
 
 struct o2gd_paper_sock {
@@ -371,9 +383,11 @@ struct o2gd_paper_area {
 #define O2GD_PEER_INFO	_IOWR(O2GD_IOC, 16, struct o2gd_peer_info)
 #define O2GD_LIST	_IOWR(O2GD_IOC, 17, struct o2gd_list)
 /* ESRCH: there is no such endpoint, or it is not the caller's to see. */
-#define O2GD_QUEUES	_IOWR(O2GD_IOC, 18, struct o2gd_queues)
+#define O2GD_QUEUES	_IOWR(O2GD_IOC, 18, struct o2gd_look)
 /* How many have left; the next one takes a request: O2GD_SUBMIT. */
 #define O2GD_BURST	_IOW(O2GD_IOC, 19, struct o2gd_burst)
+/* What an endpoint of the eight calls maps of its sockets; others have none. */
+#define O2GD_PAPER_SOCKS _IOWR(O2GD_IOC, 20, struct o2gd_look)
 
 /* The eight calls; O2GD_PAPER_PUT leaves a number in the entry, by which
  * O2GD_PAPER_CANCEL finds the receive.

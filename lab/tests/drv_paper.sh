@@ -7,6 +7,19 @@
 need_driver
 
 "$BUILD/tests/driver/paper" || fail "not all cases passed"
+
+export O2G_PAPER_LOOK="$O2G top -n 1 >/tmp/top && $O2G queues >/tmp/queues"
+"$BUILD/tests/driver/paper" look__everything >/tmp/out || fail "looking at it"
+cat /tmp/top /tmp/queues
+grep -Eq '^ *[0-9]+ +eight .* 1 +2$' /tmp/top || fail "o2g top: no such line"
+for line in 'the eight calls$' 'receives posted: 1$' \
+	'messages nobody has asked for: 2$' ' 0 +9 +0 +ffffffff +500$' \
+	' 0 +0 +5 +1000$' ' 3 +0 +6 +2000  arriving$' '^dump area: [0-9]+ bytes' \
+	'^sockets: 3$' ' 0 +2 +1010 +1 +0  open$' ' 262144 bytes wait for room$' \
+	'bytes beyond the end of their receive: 7$'; do
+	grep -Eq "$line" /tmp/queues || fail "o2g queues: no $line"
+done
+
 as() { "$@"; }
 nobody() { (ulimit -l 8; setpriv --reuid 65534 --regid 65534 --clear-groups "$@"); }
 for how in as nobody; do

@@ -648,8 +648,7 @@ static void look__owner_only(void)
 	struct o2gd_list_entry e[8];
 	struct o2gd_queue_entry q[8];
 	struct o2gd_list l = { .max = 8, .addr = (uintptr_t)e };
-	struct o2gd_queues w = { .pid = (uint32_t)getpid(), .rank = 1, .max = 8,
-				 .addr = (uintptr_t)q };
+	struct o2gd_look w = { .max = 8, .addr = (uintptr_t)q };
 	struct o2gd_probe p = { .source = O2GD_ANY, .ignore = ~0ull };
 	int status;
 
@@ -662,6 +661,8 @@ static void look__owner_only(void)
 	CHECK(e[1].pid == (uint32_t)getpid() && e[1].rank == 1);
 	CHECK(e[1].info.posted == 1 && e[1].info.unexpected == 1);
 	CHECK(e[0].info.messages_sent == 1 && e[0].info.bytes_sent == 300);
+	CHECK(e[1].kind == O2GD_KIND_RANK && e[0].id != e[1].id);
+	w.id = e[1].id;
 	CHECK(dev_call(&a, O2GD_QUEUES, &w) == 0 && w.count == 2);
 	CHECK(q[0].queue == O2GD_QUEUE_POSTED && q[0].source == O2GD_ANY);
 	CHECK(q[0].tag == 5 && q[0].length == 100);
@@ -669,11 +670,11 @@ static void look__owner_only(void)
 	CHECK(q[1].tag == 6 && q[1].length == 300);
 	w.max = 1;
 	CHECK(dev_call(&a, O2GD_QUEUES, &w) == 0 && w.count == 2);
-	w.pid = 1;
+	w.id = 0;
 	CHECK(dev_call(&a, O2GD_QUEUES, &w) == -ESRCH);
 	w.max = O2GD_MAX_LOOK + 1;
 	CHECK(dev_call(&a, O2GD_QUEUES, &w) == -EINVAL);
-	w.max = 8, w.pid = (uint32_t)getpid();
+	w.max = 8, w.id = e[1].id;
 	if (fork() == 0) {
 		struct dev other = { .fd = open(O2GD_DEVICE, O_RDWR) };
 

@@ -499,6 +499,97 @@ static void other_process__refused(void)
 	CHECK(!status);
 }
 
+/* --- seen from outside --- */
+
+static void look(int fd, unsigned long request, uint64_t id, void *to,
+		 uint32_t count)
+{
+	struct o2gd_look q = { .id = id, .max = 8, .addr = (uintptr_t)to };
+	struct dev other = { .fd = fd };
+
+	CHECK(dev_call(&other, request, &q) == 0);
+	CHECK(q.count == count);
+}
+
+/* What the tools print of this process: the script compares. */
+static void show_tools(void)
+{
+	char line[400];
+
+	if (!getenv("O2G_PAPER_LOOK"))
+		return;
+	snprintf(line, sizeof(line), "%s %d", getenv("O2G_PAPER_LOOK"),
+		 (int)getpid());
+	CHECK(system(line) == 0);
+}
+
+/* A receive, a message that is there, one that arrives, one without room. */
+static void look__everything(void)
+{
+	struct o2gd_paper_entry e = entry(-1, 500), few = entry(7, 3);
+	struct o2gd_queue_entry q[8];
+	struct o2gd_paper_sock s[8];
+	struct o2gd_list_entry l[8];
+	struct o2gd_list list = { .max = 8, .addr = (uintptr_t)l };
+	int fd = begin(), other = peer(3), full = peer(4), status;
+	int outside = open(O2GD_DEVICE, O_RDWR);
+
+	e.context = 9;
+	CHECK(call(O2GD_PAPER_PUT, &e) == 0);
+	CHECK(call(O2GD_PAPER_PUT, &few) == 0);
+	put_message(fd, 7, 10);
+	wait_done(&few);
+	CHECK(few.error == O2G_ERR_TRUNCATED);
+	put_message(fd, 5, 1000);
+	wait_done(wait_first());
+	put_header(other, O2G_PKT_EAGER, 6, 2000);
+	put_all(other, data, 100);
+	put_header(full, O2G_PKT_EAGER, 8, AREA);
+	while (!next(first()) || !shared->events)
+		;
+
+	CHECK(ioctl(outside, O2GD_LIST, &list) == 0 && list.count == 1);
+	CHECK(l[0].pid == (uint32_t)getpid() && l[0].kind == O2GD_KIND_PAPER);
+	CHECK(l[0].rank == O2GD_ANY && l[0].size == 3);
+	CHECK(l[0].info.posted == 1 && l[0].info.unexpected == 2);
+	CHECK(l[0].info.unexpected_total == 2 && l[0].info.dump_full == 1);
+	CHECK(l[0].info.unexpected_bytes >= 3000);
+	CHECK(l[0].info.messages_received == 2);
+	CHECK(l[0].info.drops[O2GD_DROP_EXCESS] == 7);
+	CHECK(l[0].info.pinned_pages >= AREA / 4096 + 2);
+
+	look(outside, O2GD_QUEUES, l[0].id, q, 3);
+	CHECK(q[0].queue == O2GD_QUEUE_POSTED && q[0].length == 500);
+	CHECK(q[0].tag == 9ull << 32 && q[0].ignore == 0xffffffff);
+	for (int i = 1; i < 3; i++) {
+		bool here = q[i].source == 0;
+
+		CHECK(q[i].queue == O2GD_QUEUE_UNEXPECTED);
+		CHECK(q[i].tag == (here ? 5 : 6));
+		CHECK(q[i].length == (here ? 1000 : 2000));
+		CHECK(q[i].body == (here ? O2GD_BODY_HERE :
+					   O2GD_BODY_ARRIVING));
+	}
+	look(outside, O2GD_PAPER_SOCKS, l[0].id, s, 3);
+	CHECK(s[0].messages == 2 && s[0].bytes == 1010 && s[0].unexpected == 1);
+	CHECK(s[1].rank == 3 && s[1].state == O2GD_PAPER_OPEN);
+	CHECK(s[2].state == O2GD_PAPER_HOLDS && s[2].length == AREA);
+	show_tools();
+	if (fork() == 0) {
+		struct o2gd_look w = { .id = l[0].id };
+
+		CHECK(!setgid(65534) && !setuid(65534));
+		CHECK(ioctl(outside, O2GD_LIST, &list) == 0 && !list.count);
+		CHECK(ioctl(outside, O2GD_QUEUES, &w) && errno == ESRCH);
+		CHECK(ioctl(outside, O2GD_PAPER_SOCKS, &w) && errno == ESRCH);
+		_exit(0);
+	}
+	CHECK(wait(&status) > 0 && status == 0);
+	close(d.fd);
+	munmap((void *)(uintptr_t)shared, 4096);
+	CHECK(ioctl(outside, O2GD_LIST, &list) == 0 && !list.count);
+}
+
 /* --- pinning is refused: the program's own threads copy --- */
 
 static void little_memory(void)
@@ -613,6 +704,7 @@ static const struct dev_case cases[] = {
 	DEV_CASE(lost__garbage),
 	DEV_CASE(lost__reset),
 	DEV_CASE(other_process__refused),
+	DEV_CASE(look__everything),
 	DEV_CASE(limits__dumper_copies),
 	DEV_CASE(limits__waiting_copies),
 	DEV_CASE(death__anywhere),

@@ -332,17 +332,22 @@ static void strangers(void)
 {
 	struct o2gd_list_entry e[2];
 	struct o2gd_list l = { .max = 2, .addr = (uintptr_t)e };
-	struct o2gd_queues q = { .pid = 4711, .rank = O2GD_ANY };
+	struct o2gd_look q = { .id = 0 };
 
 	assert_int_equal(end_open(&a, 0, 16), 0);
 	mock.privileged = false;
 	assert_int_equal(end_call(&a, O2GD_LIST, &l), 0);
 	assert_int_equal(l.count, 1);
+	assert_int_equal(end_call(&a, O2GD_QUEUES, &q), -ESRCH);
+	q.id = e[0].id;
 	assert_int_equal(end_call(&a, O2GD_QUEUES, &q), 0);
+	assert_int_equal(end_call(&a, O2GD_PAPER_SOCKS, &q), 0);
+	assert_int_equal(q.count, 0);
 	mock_as(&mock_other_mm, 1001);
 	assert_int_equal(end_call(&a, O2GD_LIST, &l), 0);
 	assert_int_equal(l.count, 0);
 	assert_int_equal(end_call(&a, O2GD_QUEUES, &q), -ESRCH);
+	assert_int_equal(end_call(&a, O2GD_PAPER_SOCKS, &q), -ESRCH);
 	mock.privileged = true;
 	assert_int_equal(end_call(&a, O2GD_QUEUES, &q), 0);
 	q.max = O2GD_MAX_LOOK + 1;

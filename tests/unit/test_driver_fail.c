@@ -225,8 +225,7 @@ static void look(void)
 	struct o2gd_list_entry e[4];
 	struct o2gd_queue_entry q[4];
 	struct o2gd_list l = { .max = 4, .addr = (uintptr_t)e };
-	struct o2gd_queues w = { .pid = 4711, .rank = 1, .max = 4,
-				 .addr = (uintptr_t)q };
+	struct o2gd_look w = { .max = 4, .addr = (uintptr_t)q };
 	struct o2gd_info i;
 
 	TRY(end_open(&a, 0, 16));
@@ -240,6 +239,7 @@ static void look(void)
 	TRY(end_call(&a, O2GD_LIST, &l));
 	assert_int_equal(l.count, 2);
 	assert_int_equal(e[1].rank, 1);
+	w.id = e[1].id;
 	TRY(end_call(&a, O2GD_QUEUES, &w));
 	assert_int_equal(w.count, 1);
 	assert_int_equal(q[0].tag, 5);

@@ -25,6 +25,28 @@ WEAK int o2gk_paper_mmap(void *paper, struct vm_area_struct *vma)
 	return -EBADFD;
 }
 
+WEAK struct net *o2gk_paper_net(const void *paper)
+{
+	return NULL;
+}
+
+WEAK unsigned int o2gk_paper_nsocks(const void *paper)
+{
+	return 0;
+}
+
+WEAK void o2gk_paper_info(void *paper, void *info)
+{
+}
+
+WEAK void o2gk_paper_queues(void *paper, void *found)
+{
+}
+
+WEAK void o2gk_paper_socks(void *paper, void *found)
+{
+}
+
 WEAK long o2gk_paper_call(void *paper, unsigned int cmd, unsigned long arg)
 {
 	return -ENOTTY;

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
+/*
+ * The eight calls seen from outside, for look.c, which keeps the endpoint from
+ * being closed meanwhile. Never waits for the program: only the spinlock is
+ * taken, and sockets are only added, each whole before it is counted.
+ */
+#include "paper.h"
+
+struct net *o2gk_paper_net(const struct o2gk_paper *paper)
+{
+	return paper->net;
+}
+
+u32 o2gk_paper_nsocks(const struct o2gk_paper *paper)
+{
+	return smp_load_acquire(&paper->nsocks); /* pairs with adding one */
+}
+
+void o2gk_paper_info(struct o2gk_paper *paper, struct o2gd_info *i)
+{
+	u32 n = o2gk_paper_nsocks(paper), k, d;
+
+	memset(i, 0, sizeof(*i));
+	i->pinned_pages = atomic_long_read(&paper->pinned);
+	i->pin_refused = atomic_long_read(&paper->pin_refused);
+	o2gk_paper_lock(paper);
+	i->posted = paper->match.nposted;
+	i->unexpected = paper->match.nunexp;
+	i->unexpected_bytes = o2gk_paper_used(&paper->area);
+	for (k = 0; k < n; k++) {
+		const struct o2gk_paper_sock *s = paper->socks[k];
+
+		i->messages_received += s->info.messages;
+		i->bytes_received += s->info.bytes;
+		i->unexpected_total += s->info.unexpected;
+		i->dump_full += s->info.held;
+		for (d = 0; d < O2GD_NDROPS; d++)
+			i->drops[d] += s->drops[d];
+	}
+	o2gk_paper_unlock(paper);
+}
+
+static void add_posted(struct o2g_match_entry *m, void *arg)
+{
+	o2gk_found_entry(arg, O2GD_QUEUE_POSTED, m,
+			 container_of(m, struct o2gk_paper_recv,
+				      match)->buffer.iov_len,
+			 O2GD_BODY_HERE);
+}
+
+static void add_message(struct o2g_match_entry *m, void *arg)
+{
+	const struct o2gk_paper_msg *msg =
+		container_of(m, struct o2gk_paper_msg, match);
+
+	o2gk_found_entry(arg, O2GD_QUEUE_UNEXPECTED, m, msg->len,
+			 msg->done ? O2GD_BODY_HERE : O2GD_BODY_ARRIVING);
+}
+
+void o2gk_paper_queues(struct o2gk_paper *paper, struct o2gk_found *f)
+{
+	o2gk_paper_lock(paper);
+	o2g_match_each_posted(&paper->match, add_posted, f);
+	o2g_match_each_unexpected(&paper->match, add_message, f);
+	o2gk_paper_unlock(paper);
+}
+
+void o2gk_paper_socks(struct o2gk_paper *paper, struct o2gk_found *f)
+{
+	u32 n = o2gk_paper_nsocks(paper), k;
+	struct o2gd_paper_sock *to = f->to;
+
+	f->count = n;
+	o2gk_paper_lock(paper);
+	for (k = 0; k < min(n, f->max); k++) {
+		const struct o2gk_paper_sock *s = paper->socks[k];
+
+		to[k] = s->info;
+		if (!list_empty(&s->held))
+			to[k].state = O2GD_PAPER_HOLDS;
+	}
+	o2gk_paper_unlock(paper);
+}
