@@ -80,7 +80,7 @@ void mock_end(void)
 			mock_bug("what it has allocated is left", live[i].who);
 	if (mock.spins || mock.mutexes || mock.rcu || mock.atomic || mock.softirq)
 		mock_bug("a lock is held", "at the end");
-	if (mock.pinned || mock.charged || mock_mm.locked)
+	if (mock.pinned || mock.charged || mock_mm.locked || mock.maps)
 		mock_bug("memory is pinned or charged", "at the end");
 	if (mock_mm.count != 1 || mock_mm.users > 1 || mock_net.refs != 1 ||
 	    pid.refs != 1)
@@ -240,6 +240,31 @@ void mm_unaccount_pinned_pages(struct mmpin *p)
 {
 	if (p->user)
 		mock.charged -= p->num_pg;
+}
+
+void *vmap(struct page **pages, unsigned int n, unsigned long flags, int prot)
+{
+	mock_may_sleep(__func__);
+	if (mock_fails(__func__, __func__, 0))
+		return NULL;
+	mock.maps++;
+	return pages[0];
+}
+
+void vunmap(const void *p)
+{
+	mock_may_sleep(__func__);
+	if (p)
+		mock.maps--;
+}
+
+void *kmap_local_page(struct page *page)
+{
+	int unused;
+
+	if (!is_pinned(page, &unused))
+		mock_bug("the page is not pinned", __func__);
+	return page;
 }
 
 void vm_flags_set(struct vm_area_struct *vma, unsigned long flags)
@@ -582,6 +607,21 @@ bool mock_run(void)
 		if (++turns > 10000)
 			mock_bug("it never ends", __func__);
 	return turns;
+}
+
+void schedule(void)
+{
+	mock_may_sleep(__func__);
+	if (!mock_run())
+		mock.signal = true;
+}
+
+bool mock_signal_pending(void)
+{
+	bool is = mock.signal;
+
+	mock.signal = false;
+	return is;
 }
 
 long schedule_timeout(long left)

@@ -28,6 +28,8 @@ struct mock {
 	int spins, mutexes, rcu, atomic, softirq, socks;
 	unsigned int live, pinned, charged;
 	unsigned int dirtied; /* pages marked so */
+	int maps;
+	bool signal; /* one is pending */
 };
 extern struct mock mock;
 extern struct mm_struct mock_mm, mock_other_mm;

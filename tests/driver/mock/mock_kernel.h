@@ -51,7 +51,9 @@ typedef unsigned int gfp_t;
 #define min_t(t, a, b) min((t)(a), (t)(b))
 #define max_t(t, a, b) max((t)(a), (t)(b))
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+#define clamp_t(t, x, low, high) min_t(t, max_t(t, x, low), high)
 #define BIT(n) (1ul << (n))
+#define BIT_ULL(n) (1ull << (n))
 #define U16_MAX UINT16_MAX
 #define U32_MAX UINT32_MAX
 #define BITS_PER_LONG 64
@@ -69,6 +71,7 @@ typedef unsigned int gfp_t;
 #define WRITE_ONCE(x, v) (*(volatile __typeof__(x) *)&(x) = (v))
 #define barrier() __asm__ volatile("" ::: "memory")
 #define smp_mb() __sync_synchronize()
+#define smp_wmb() __sync_synchronize()
 #define smp_load_acquire(p) __atomic_load_n(p, __ATOMIC_ACQUIRE)
 #define smp_store_release(p, v) __atomic_store_n(p, v, __ATOMIC_RELEASE)
 #define u64_to_user_ptr(x) ((void *)(uintptr_t)(x))
@@ -145,6 +148,34 @@ static inline void list_splice_init(struct list_head *from,
 	}
 }
 
+/* @to takes the place of @from, whose links are as they were. */
+static inline void list_replace(struct list_head *from, struct list_head *to)
+{
+	to->next = from->next;
+	to->next->prev = to;
+	to->prev = from->prev;
+	to->prev->next = to;
+}
+
+static inline void list_move(struct list_head *n, struct list_head *at)
+{
+	list_del_init(n);
+	list_add(n, at);
+}
+
+static inline void list_move_tail(struct list_head *n, struct list_head *at)
+{
+	list_del_init(n);
+	list_add_tail(n, at);
+}
+
+#define list_empty_careful(l) list_empty(l)
+#define list_is_first(n, head) ((n)->prev == (head))
+#define list_is_last(n, head) ((n)->next == (head))
+#define list_next_entry(pos, member) \
+	list_entry((pos)->member.next, __typeof__(*(pos)), member)
+#define list_prev_entry(pos, member) \
+	list_entry((pos)->member.prev, __typeof__(*(pos)), member)
 #define list_entry(p, type, member) container_of(p, type, member)
 #define list_first_entry(l, type, member) list_entry((l)->next, type, member)
 #define list_first_entry_or_null(l, type, member) \
@@ -160,6 +191,57 @@ static inline void list_splice_init(struct list_head *from,
 	     pos = n,                                                      \
 	     n = list_first_entry(&n->member, __typeof__(*n), member))
 
+/* A tree that is not balanced: it is not large here. */
+struct rb_node {
+	struct rb_node *rb_left, *rb_right, *parent;
+};
+struct rb_root {
+	struct rb_node *rb_node;
+};
+#define RB_ROOT ((struct rb_root){ NULL })
+#define rb_entry_safe(p, type, member) \
+	({ struct rb_node *n_ = (p); \
+	   n_ ? container_of(n_, type, member) : NULL; })
+static inline void rb_link_node(struct rb_node *n, struct rb_node *parent,
+				struct rb_node **link)
+{
+	*n = (struct rb_node){ .parent = parent };
+	*link = n;
+}
+#define rb_insert_color(n, root) ((void)(n), (void)(root))
+struct rb_node *rb_first(const struct rb_root *root);
+struct rb_node *rb_next(const struct rb_node *n);
+struct rb_node *rb_prev(const struct rb_node *n);
+void rb_erase(struct rb_node *n, struct rb_root *root);
+
+/* Numbers and what they stand for, in order of age. */
+struct xarray {
+	struct mock_slot {
+		unsigned long index;
+		void *p;
+	} slots[64];
+	unsigned int n;
+};
+struct xa_limit {
+	u32 max, min;
+};
+#define XA_FLAGS_ALLOC1 1
+#define XA_FLAGS_LOCK_BH 2
+#define xa_limit_31b ((struct xa_limit){ .max = INT_MAX })
+#define xa_init_flags(xa, flags) ((xa)->n = 0)
+#define xa_for_each(xa, number, to)                                       \
+	for (unsigned int at_ = 0;                                        \
+	     at_ < (xa)->n && ((number) = (xa)->slots[at_].index,         \
+			       (to) = (xa)->slots[at_].p, true);          \
+	     (void)(number), at_++)
+#define xa_err(p) ((p) == (void *)-1 ? -ENOMEM : 0)
+void *xa_load(const struct xarray *xa, unsigned long index);
+void *xa_store_bh(struct xarray *xa, unsigned long index, void *p, gfp_t gfp);
+void *xa_erase_bh(struct xarray *xa, unsigned long index);
+int xa_alloc_cyclic_bh(struct xarray *xa, u32 *index, void *p,
+		       struct xa_limit limit, u32 *next, gfp_t gfp);
+void xa_destroy(struct xarray *xa);
+
 unsigned long bitmap_find_next_zero_area(unsigned long *map, unsigned long size,
 					 unsigned long start, unsigned int nr,
 					 unsigned long align_mask);
@@ -172,6 +254,7 @@ void bitmap_clear(unsigned long *map, unsigned int start, unsigned int n);
 #define PAGE_SIZE 4096ul
 #define PAGE_MASK (~(PAGE_SIZE - 1))
 #define ALIGN(x, a) (((x) + (a) - 1) & ~((__typeof__(x))(a) - 1))
+#define ALIGN_DOWN(x, a) ((x) & ~((__typeof__(x))(a) - 1))
 #define PAGE_ALIGN(x) (((x) + PAGE_SIZE - 1) & PAGE_MASK)
 #define PAGE_ALIGNED(x) (!((x) & (PAGE_SIZE - 1)))
 #define offset_in_page(x) ((unsigned long)(x) & (PAGE_SIZE - 1))
@@ -232,8 +315,18 @@ void unpin_user_pages_dirty_lock(struct page **pages, unsigned long n,
 int mm_account_pinned_pages(struct mmpin *p, size_t size);
 void mm_unaccount_pinned_pages(struct mmpin *p);
 
+/* Pages that follow each other are in one piece already. */
+#define VM_MAP 4ul
+#define PAGE_KERNEL 0
+void *vmap(struct page **pages, unsigned int n, unsigned long flags, int prot);
+void vunmap(const void *p);
+void *kmap_local_page(struct page *page);
+#define kunmap_local(p) ((void)(p))
+
+#define VM_WRITE 2ul
 #define VM_EXEC 4ul
 #define VM_SHARED 8ul
+#define VM_MAYWRITE 0x20ul
 #define VM_MAYEXEC 0x40ul
 #define VM_DONTCOPY 0x20000ul
 #define VM_DONTEXPAND 0x40000ul
@@ -253,6 +346,10 @@ bool access_ok(const void *p, size_t n);
 unsigned long copy_from_user(void *to, const void *from, unsigned long n);
 unsigned long copy_to_user(void *to, const void *from, unsigned long n);
 #define get_user(x, p) (copy_from_user(&(x), p, sizeof(x)) ? -EFAULT : 0)
+#define put_user(x, p)                                         \
+	({ __typeof__(*(p)) x_ = (x);                          \
+	   copy_to_user(p, &x_, sizeof(x_)) ? -EFAULT : 0; })
+#define in_compat_syscall() false
 
 enum { ITER_DEST, ITER_SOURCE };
 struct kvec {
@@ -323,6 +420,14 @@ typedef struct {
 #define atomic_dec(a) ((a)->n--)
 
 typedef struct {
+	long n;
+} atomic_long_t;
+#define atomic_long_read(a) ((a)->n)
+#define atomic_long_inc(a) ((void)(a)->n++)
+#define atomic_long_add(v, a) ((void)((a)->n += (v)))
+#define atomic_long_sub(v, a) ((void)((a)->n -= (v)))
+
+typedef struct {
 	int n;
 } refcount_t;
 #define refcount_set(r, v) ((r)->n = (v))
@@ -339,7 +444,18 @@ typedef struct {
 #define wake_up_interruptible_poll(w, events) ((w)->wakes++)
 #define prepare_to_wait_exclusive(w, entry, state) ((void)*(entry))
 #define finish_wait(w, entry) ((void)*(entry))
-#define signal_pending(task) false
+#define wake_up_interruptible(w) ((w)->wakes++)
+#define wq_has_sleeper(w) ((void)(w), true)
+#define prepare_to_wait(w, entry, state) ((void)*(entry))
+/* Others get on meanwhile; when nobody can, there is a signal. */
+void schedule(void);
+bool mock_signal_pending(void);
+#define signal_pending(task) mock_signal_pending()
+#define wait_event_interruptible_exclusive(w, cond)    \
+	({ while (!(cond) && mock_run())               \
+		   ;                                   \
+	   (cond) ? 0 : -EINTR; })
+bool mock_run(void);
 /* Others get on meanwhile; 0 when they cannot. */
 long schedule_timeout(long left);
 long schedule_timeout_interruptible(long left);
