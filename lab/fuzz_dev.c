@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 /*
  * lab/fuzz_dev SECONDS [SEED]: bad programs and bad peers for the driver, in a
- * guest of the lab.
+ * guest of the lab. fuzz_paper.c has the eight calls, fuzz_lib.c the dice.
  *
  * Again and again a process opens endpoints, joins them by TCP connections and
  * does everything with them that a program can, in an order and with arguments
@@ -25,18 +25,17 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "uapi/o2g.h"
-#include "wire.h"
+#include "fuzz.h"
 
 #define NEPS      3
 #define NSLOTS    64
-#define MEMORY    (1 << 20)
 #define WAIT_DEAD 30 /* seconds that a killed process may take to end */
 
 /* Shared by the threads of one process; races on it are welcome. */
@@ -49,102 +48,7 @@ static struct {
 
 /* Ends of connections; raw ones are ours to write nonsense into. */
 static int socks[2 * NEPS], raws[NEPS];
-static char *memory, *read_only;
-
-static __thread uint64_t state;
-
-static uint64_t rnd(void)
-{
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return state;
-}
-
-static uint64_t below(uint64_t n)
-{
-	return rnd() % n;
-}
-
-static int one_in(unsigned int n)
-{
-	return below(n) == 0;
-}
-
-/* Numbers that break things: small, at the edge of a type, or anything. */
-static uint64_t odd_number(void)
-{
-	static const uint64_t edges[] = {
-		0, 1, 2, 15, 16, 17, 255, 256, 4095, 4096, 4097, 65535, 65536,
-		0x7fffffff, 0x80000000, 0xffffffff, 0x100000000ull,
-		1ull << 47, 1ull << 48, INT64_MAX, 1ull << 63, UINT64_MAX,
-	};
-
-	if (one_in(3))
-		return rnd();
-	return edges[below(sizeof(edges) / sizeof(edges[0]))] + below(3) - 1;
-}
-
-/* Mostly what makes sense, below n. */
-static uint64_t number(uint64_t n)
-{
-	return one_in(20) ? odd_number() : below(n);
-}
-
-static uint64_t length(void)
-{
-	switch (below(6)) {
-	case 0:
-		return below(17);
-	case 1:
-		return below(O2GD_SMALL + 2);
-	case 2:
-		return below(200000);
-	case 3:
-		return one_in(4) ? odd_number() : 8;
-	default:
-		return below(512);
-	}
-}
-
-static uint64_t address(uint64_t len)
-{
-	switch (below(16)) {
-	case 0:
-		return odd_number();
-	case 1:
-		return (uint64_t)(uintptr_t)read_only;
-	case 2:
-		return (uint64_t)(uintptr_t)memory + MEMORY - below(4096);
-	default:
-		return (uint64_t)(uintptr_t)memory +
-		       below(len < MEMORY ? MEMORY - len : MEMORY);
-	}
-}
-
-static uint64_t tag(void)
-{
-	return one_in(10) ? rnd() : below(4);
-}
-
 /* --- connections --- */
-
-static int tcp_pair(int pair[2])
-{
-	struct sockaddr_in a = { .sin_family = AF_INET,
-				 .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-	socklen_t len = sizeof(a);
-	int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-	pair[0] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	pair[1] = -1;
-	if (!bind(listener, (void *)&a, len) && !listen(listener, 1) &&
-	    !getsockname(listener, (void *)&a, &len) &&
-	    !connect(pair[0], (void *)&a, len))
-		pair[1] = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
-	close(listener);
-	return pair[1] < 0 ? -1 : 0;
-}
 
 static void register_socket(int ep, uint32_t peer, int fd)
 {
@@ -256,6 +160,33 @@ static void inject(int fd)
 	ioctl(fd, O2GD_INJECT, &i);
 }
 
+/* Small messages one behind the other, as the library lays them; or almost. */
+static void burst(int fd)
+{
+	static _Thread_local _Alignas(8) char packed[4096];
+	struct o2gd_burst b = { .addr = (uintptr_t)packed };
+	uint64_t n = 1 + below(20);
+
+	while (n-- && b.len < sizeof(packed) - 600) {
+		struct o2gd_small *s = (void *)(packed + b.len);
+
+		*s = (struct o2gd_small){ .peer = number(NEPS + 1),
+					  .len = below(500), .tag = tag() };
+		b.len += sizeof(*s) + (s->len + O2GD_BURST_ALIGN - 1) /
+					      O2GD_BURST_ALIGN *
+					      O2GD_BURST_ALIGN;
+		if (one_in(30))
+			s->len = odd_number();
+	}
+	if (one_in(10))
+		b.len = odd_number();
+	if (one_in(20))
+		b.addr = address(4096);
+	if (one_in(20))
+		b.pad = rnd();
+	ioctl(fd, O2GD_BURST, &b);
+}
+
 static void probe(int fd)
 {
 	struct o2gd_probe p = { .source = one_in(2) ? O2GD_ANY : number(NEPS + 1),
@@ -326,6 +257,24 @@ static void small_calls(int fd)
 	}
 }
 
+/* From outside, at endpoints that others are just using or closing. */
+static void look(int fd)
+{
+	static _Thread_local struct o2gd_list_entry entries[8];
+	struct o2gd_list l = { .max = below(9), .addr = (uintptr_t)entries };
+	struct o2gd_look q = { .max = number(20) };
+
+	if (one_in(8)) { /* the driver may well write as much as it is told */
+		l.max = odd_number();
+		l.addr = address(MEMORY / 2);
+	}
+	if (ioctl(fd, O2GD_LIST, &l))
+		return;
+	q.id = one_in(8) ? odd_number() : entries[below(8)].id;
+	q.addr = address(q.max * sizeof(struct o2gd_info));
+	ioctl(fd, one_in(2) ? O2GD_QUEUES : O2GD_PAPER_SOCKS, &q);
+}
+
 /* Take completions as a library would, or spoil the mapped memory. */
 static void rings(int i)
 {
@@ -358,29 +307,15 @@ static void rings(int i)
 /* Packets as a peer sends them, with some fields that it would not. */
 static void wire_packet(int i)
 {
-	unsigned char buf[O2G_HDR_SIZE + 8192];
 	struct o2g_hdr h = { .type = 1 + below(O2G_PKT_MAX - 1),
 			     .flags = one_in(3) ? below(16) : 0,
 			     .credit = one_in(3) ? number(65536) : 0,
 			     .src = NEPS, .dst = i, .tag = tag(),
 			     .cookie = number(8), .aux = number(4096) };
-	size_t len = O2G_HDR_SIZE, body, part;
 
-	body = below(one_in(4) ? 8192 : 100);
-	h.length = one_in(10) ? odd_number() : body;
 	if (one_in(20))
 		h.src = odd_number();
-	o2g_wire_encode(&h, buf);
-	if (one_in(10))
-		buf[below(O2G_HDR_SIZE)] ^= 1 << below(8);
-	if (o2g_wire_body(&h))
-		len += body;
-	/* In pieces: a header may be cut anywhere. */
-	for (size_t at = 0; at < len; at += part) {
-		part = one_in(2) ? len - at : 1 + below(len - at);
-		if (send(raws[i], buf + at, part, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
-			return;
-	}
+	fuzz_send(raws[i], &h);
 }
 
 static void new_raw(int i)
@@ -473,17 +408,30 @@ static void surroundings(int i)
 	}
 }
 
+/* Any descriptor of the device: of both kinds, or of none. */
+static int any_endpoint(void)
+{
+	return one_in(2) ? eps[below(NEPS)].fd : paper_fd();
+}
+
 static void one_thing(void)
 {
 	int i = below(NEPS);
 
+	if (one_in(3)) {
+		paper_thing(eps[i].fd, socks[below(2 * NEPS)]);
+		return;
+	}
 	switch (below(16)) {
 	case 0 ... 4:
 		submit(eps[i].fd);
 		break;
 	case 5:
 	case 6:
-		inject(eps[i].fd);
+		if (one_in(2))
+			inject(eps[i].fd);
+		else
+			burst(eps[i].fd);
 		break;
 	case 7:
 		probe(eps[i].fd);
@@ -506,8 +454,11 @@ static void one_thing(void)
 		if (one_in(8))
 			surroundings(i);
 		break;
+	case 14:
+		look(any_endpoint());
+		break;
 	default:
-		small_calls(eps[i].fd);
+		small_calls(one_in(20) ? paper_fd() : eps[i].fd);
 	}
 }
 
@@ -523,9 +474,18 @@ static void let_fail(void)
 	close(fd);
 }
 
+/* Nothing may be pinned: others copy. */
+static void little_memory(void)
+{
+	struct rlimit small = { .rlim_cur = 65536, .rlim_max = 65536 };
+
+	if (setrlimit(RLIMIT_MEMLOCK, &small) || setgid(65534) || setuid(65534))
+		perror("little_memory");
+}
+
 static void *thread(void *arg)
 {
-	state = (uintptr_t)arg;
+	fuzz_seed((uintptr_t)arg);
 	if (one_in(2))
 		let_fail();
 	for (;;)
@@ -541,7 +501,9 @@ static void live(uint64_t seed)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGSEGV, SIG_DFL);
-	state = seed;
+	fuzz_seed(seed);
+	if (one_in(3))
+		little_memory();
 	memory = mmap(NULL, MEMORY, PROT_READ | PROT_WRITE,
 		      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	read_only = mmap(NULL, 65536, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS,
@@ -551,21 +513,31 @@ static void live(uint64_t seed)
 	for (i = 0; i < NEPS; i++)
 		open_endpoint(i);
 	join();
+	paper_begin();
 	for (i = 0; i < 2; i++)
 		pthread_create(&t, NULL, thread, (void *)(uintptr_t)(rnd() | 1));
 	for (;;)
 		one_thing();
 }
 
+/* It may die of its own mistakes; SIGQUIT is what it says of the driver's. */
+static int is_bad_end(int how)
+{
+	if (!WIFSIGNALED(how) || WTERMSIG(how) != SIGQUIT)
+		return 0;
+	fprintf(stderr, "fuzz_dev: the driver did what it must not\n");
+	return 1;
+}
+
 /* Kill a process; it must be gone soon. */
 static int end_of(pid_t pid)
 {
-	int i;
+	int i, how;
 
 	kill(pid, SIGKILL);
 	for (i = 0; i < WAIT_DEAD * 100; i++) {
-		if (waitpid(pid, NULL, WNOHANG) == pid)
-			return 0;
+		if (waitpid(pid, &how, WNOHANG) == pid)
+			return is_bad_end(how);
 		usleep(10000);
 	}
 	fprintf(stderr, "fuzz_dev: process %d does not die\n", pid);
@@ -580,7 +552,7 @@ int main(int argc, char **argv)
 
 	printf("fuzz_dev: seed %llu\n", (unsigned long long)seed);
 	fflush(stdout);
-	state = seed * 2654435761u + 88172645463325252ull;
+	fuzz_seed(seed * 2654435761u + 88172645463325252ull);
 	while (time(NULL) < end) {
 		uint64_t of_life = rnd() | 1;
 		pid_t pid = fork();

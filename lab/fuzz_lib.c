@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
+#define _GNU_SOURCE
+#include "fuzz.h"
+
+#include <netinet/in.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+char *memory, *read_only;
+
+static _Thread_local uint64_t state;
+
+void fuzz_seed(uint64_t seed)
+{
+	state = seed;
+}
+
+uint64_t rnd(void)
+{
+	state ^= state << 13;
+	state ^= state >> 7;
+	state ^= state << 17;
+	return state;
+}
+
+uint64_t below(uint64_t n)
+{
+	return rnd() % n;
+}
+
+int one_in(unsigned int n)
+{
+	return below(n) == 0;
+}
+
+uint64_t odd_number(void)
+{
+	static const uint64_t edges[] = {
+		0, 1, 2, 15, 16, 17, 255, 256, 4095, 4096, 4097, 65535, 65536,
+		0x7fffffff, 0x80000000, 0xffffffff, 0x100000000ull,
+		1ull << 47, 1ull << 48, INT64_MAX, 1ull << 63, UINT64_MAX,
+	};
+
+	if (one_in(3))
+		return rnd();
+	return edges[below(sizeof(edges) / sizeof(edges[0]))] + below(3) - 1;
+}
+
+uint64_t number(uint64_t n)
+{
+	return one_in(20) ? odd_number() : below(n);
+}
+
+uint64_t length(void)
+{
+	switch (below(6)) {
+	case 0:
+		return below(17);
+	case 1:
+		return below(O2GD_SMALL + 2);
+	case 2:
+		return below(200000);
+	case 3:
+		return one_in(4) ? odd_number() : 8;
+	default:
+		return below(512);
+	}
+}
+
+uint64_t address(uint64_t len)
+{
+	switch (below(16)) {
+	case 0:
+		return odd_number();
+	case 1:
+		return (uint64_t)(uintptr_t)read_only;
+	case 2:
+		return (uint64_t)(uintptr_t)memory + MEMORY - below(4096);
+	default:
+		return (uint64_t)(uintptr_t)memory +
+		       below(len < MEMORY ? MEMORY - len : MEMORY);
+	}
+}
+
+uint64_t tag(void)
+{
+	return one_in(10) ? rnd() : below(4);
+}
+
+/* --- connections --- */
+
+int tcp_pair(int pair[2])
+{
+	struct sockaddr_in a = { .sin_family = AF_INET,
+				 .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t len = sizeof(a);
+	int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	pair[0] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	pair[1] = -1;
+	if (!bind(listener, (void *)&a, len) && !listen(listener, 1) &&
+	    !getsockname(listener, (void *)&a, &len) &&
+	    !connect(pair[0], (void *)&a, len))
+		pair[1] = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+	close(listener);
+	return pair[1] < 0 ? -1 : 0;
+}
+
+void fuzz_send(int fd, struct o2g_hdr *h)
+{
+	unsigned char buf[O2G_HDR_SIZE + 8192];
+	size_t len = O2G_HDR_SIZE, body, part;
+
+	body = below(one_in(4) ? 8192 : 100);
+	h->length = one_in(10) ? odd_number() : body;
+	o2g_wire_encode(h, buf);
+	if (one_in(10))
+		buf[below(O2G_HDR_SIZE)] ^= 1 << below(8);
+	if (o2g_wire_body(h))
+		len += body;
+	/* In pieces: a header may be cut anywhere. */
+	for (size_t at = 0; at < len; at += part) {
+		part = one_in(2) ? len - at : 1 + below(len - at);
+		if (send(fd, buf + at, part, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
+			return;
+	}
+}
