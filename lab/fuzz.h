@@ -4,6 +4,7 @@
 #define LAB_FUZZ_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "uapi/o2g.h"
@@ -13,6 +14,8 @@
 
 /* Memory of the process, and some that it may not write to. */
 extern char *memory, *read_only;
+/* Memory with much behind it that faults: the driver does as it is told. */
+char *guarded(size_t n);
 
 /* --- dice; each thread has its own --- */
 

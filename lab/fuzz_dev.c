@@ -504,8 +504,7 @@ static void live(uint64_t seed)
 	fuzz_seed(seed);
 	if (one_in(3))
 		little_memory();
-	memory = mmap(NULL, MEMORY, PROT_READ | PROT_WRITE,
-		      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	memory = guarded(MEMORY);
 	read_only = mmap(NULL, 65536, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS,
 			 -1, 0);
 	memset(socks, -1, sizeof(socks));

@@ -4,10 +4,23 @@
 
 #include <netinet/in.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#define GUARD (1ul << 32)
+
 char *memory, *read_only;
+
+char *guarded(size_t n)
+{
+	char *p = mmap(NULL, n + GUARD, PROT_NONE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (p == MAP_FAILED || mprotect(p, n, PROT_READ | PROT_WRITE))
+		_exit(1);
+	return p;
+}
 
 static _Thread_local uint64_t state;
 

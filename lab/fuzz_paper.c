@@ -110,13 +110,11 @@ void paper_begin(void)
 	struct sigaction a = { .sa_handler = nothing }; /* calls return EINTR */
 
 	sigaction(SIGUSR1, &a, NULL);
-	entries = mmap(NULL, ENTRIES, PROT_READ | PROT_WRITE,
-		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	entries = guarded(ENTRIES);
 	memset(papers, -1, sizeof(papers));
 	for (int i = 0; i < NPAPERS; i++) {
 		papers[i].shared = NULL;
-		papers[i].area = mmap(NULL, AREA, PROT_READ | PROT_WRITE,
-				      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		papers[i].area = guarded(AREA);
 		open_paper(&papers[i]);
 	}
 }
