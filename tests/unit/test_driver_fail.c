@@ -218,6 +218,37 @@ static void rma__both_ways(void **state)
 	world_in_all(rma);
 }
 
+/* --- counters --- */
+
+static u64 counted[O2GD_NDROPS];
+
+static void count(struct end *e)
+{
+	struct o2gd_info i;
+
+	if (!e->open || end_call(e, O2GD_INFO, &i))
+		return;
+	for (u32 d = 0; d < O2GD_NDROPS; d++)
+		counted[d] += i.drops[d];
+}
+
+static void refused(void)
+{
+	unexpected();
+	count(&a);
+	count(&b);
+}
+
+/* What a peer cannot bring about, so that tests/driver/drops.c has it not. */
+static void drops__no_memory(void **state)
+{
+	memset(counted, 0, sizeof(counted));
+	world_in_all(refused);
+	assert_true(counted[O2GD_DROP_NO_MEMORY] > 0);
+	assert_true(counted[O2GD_DROP_NO_BODY] > 0);
+	assert_true(counted[O2GD_DROP_FAULT] > 0);
+}
+
 /* --- looking --- */
 
 static void look(void)
@@ -311,6 +342,7 @@ int main(void)
 		T(message__cancelled),
 		T(ring__overflows),
 		T(rma__both_ways),
+		T(drops__no_memory),
 		T(look__lists),
 		T(peer__says_bye),
 		T(peer__closes),
