@@ -95,7 +95,7 @@ write_go()
 	echo "export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 	echo "export HOME=/root TERM=${TERM:-dumb} LAB_GUEST=$vm_name"
 	echo "export LAB_KVERSION=$vm_version LAB_KERNEL=$(printf %q "$vm_kernel")"
-	declare -p $(compgen -e | grep -E '^(O2G_|BUILD$|FUZZ_|LAB_ALL$)') \
+	declare -p $(compgen -e | grep -E '^(O2G_|BUILD$|FUZZ_|LAB_ALL$|LAB_LINES$)') \
 		2>/dev/null | sed 's/^declare -[^ ]*/export/'
 	# Modules come from the cache, which is a folder of the host like others.
 	echo "mkdir -p /lib/modules/$vm_version"
