@@ -3,6 +3,7 @@
 # make            build everything into build/
 # make run        set up, build, and show a job of four ranks
 # make test       set up, build, run every test; T=pattern runs some of them
+# make thread-test  threads in MPI, under ThreadSanitizer
 # make real       run programs that others have written; P=name runs one
 # make vm-test    the driver in virtual machines (see docs/lab.md)
 # make bench      compare with MPICH and Open MPI (see docs/performance.md)
@@ -13,7 +14,8 @@
 # make clean
 #
 # Also: BUILD=dir, CC=gcc-14, OPT="-O0 -g", CFLAGS and LDFLAGS for additions,
-# SAN=1 for the address and undefined-behaviour sanitizers, WERROR=1.
+# SAN=1 for the address and undefined-behaviour sanitizers, SAN=thread for the
+# one that looks for races (with a BUILD of its own), WERROR=1.
 #
 # Parts with rules of their own keep them in a file that is included below.
 # Such a file adds what it builds to `all`, what only tests need to
@@ -39,8 +41,8 @@ FUZZ_SECONDS ?= 600
 WARN := -Wall -Wextra -Wstrict-prototypes -Wmissing-prototypes \
         -Wshadow -Wno-unused-parameter $(if $(WERROR),-Werror)
 comma := ,
-SANITIZE := $(if $(SAN),-fsanitize=address$(comma)undefined \
-        -fno-omit-frame-pointer)
+SANITIZER := $(if $(filter thread,$(SAN)),thread,address$(comma)undefined)
+SANITIZE  := $(if $(SAN),-fsanitize=$(SANITIZER) -fno-omit-frame-pointer)
 
 # The BPF program, where there is what it takes to build it.
 CLANG   ?= clang
@@ -88,7 +90,7 @@ EXAMPLES_O2G := $(filter-out $(EXAMPLES_MPI),$(EXAMPLES))
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
 .SUFFIXES:
-.PHONY: all run test real test-build bench bench-build report fuzz install install-parts \
+.PHONY: all run test thread-test real test-build bench bench-build report fuzz install install-parts \
         uninstall clean setup FORCE
 all: $(LIBO2G) $(LIBMPI) $(BUILD)/bin/o2g $(EXAMPLES)
 
@@ -217,6 +219,16 @@ test:
 	@scripts/setup test
 	@$(again) -s test-build
 	@BUILD=$(BUILD) FUZZ_SHORT=$(FUZZ_SHORT) tests/run $(T)
+
+# The tests in which threads are in MPI at the same time, on libraries that
+# report races: those are failures.
+THREAD_TESTS := threads coll_threads session_threads tools_threads partitioned \
+                grequest handle_int wake
+thread-test:
+	@scripts/setup test
+	@$(again) -s SAN=thread BUILD=$(BUILD)-thread all \
+	  $(THREAD_TESTS:%=$(BUILD)-thread/tests/mpi/%)
+	@BUILD=$(BUILD)-thread tests/run $(or $(T),$(THREAD_TESTS:%=mpi-*/%.*))
 
 fuzz:
 	@scripts/setup test

@@ -39,7 +39,7 @@ void mpii_comm_setup(struct mpii_comm *c, struct mpii_group *group,
 	c->obj.magic = MPII_COMM;
 }
 
-struct mpii_comm *mpii_comm_create(struct mpii_group *group, uint32_t context)
+struct mpii_comm *mpii_comm_build(struct mpii_group *group, uint32_t context)
 {
 	struct mpii_comm *c = calloc(1, sizeof(*c));
 
@@ -49,7 +49,15 @@ struct mpii_comm *mpii_comm_create(struct mpii_group *group, uint32_t context)
 	}
 	c->handle = (MPI_Comm)c;
 	mpii_comm_setup(c, group, group, context, context);
-	mpii_event(MPII_EVENT_COMM_NEW, (int)context, c->size);
+	return c;
+}
+
+struct mpii_comm *mpii_comm_create(struct mpii_group *group, uint32_t context)
+{
+	struct mpii_comm *c = mpii_comm_build(group, context);
+
+	if (c)
+		mpii_event(MPII_EVENT_COMM_NEW, (int)context, c->size);
 	return c;
 }
 

@@ -141,7 +141,7 @@ static struct mpii_comm *promise(struct mpii_comm *c)
 		mpii_group_hold(c->remote);
 		n = mpii_intercomm_create(c->group, c->remote, 0, 0);
 	} else {
-		n = mpii_comm_create(c->group, 0);
+		n = mpii_comm_build(c->group, 0);
 	}
 	if (n)
 		n->owns_context = false;

@@ -9,6 +9,7 @@
 
 #include "coll/coll.h"
 #include "comm.h"
+#include "tools/events.h"
 
 struct mpii_comm *mpii_intercomm_create(struct mpii_group *group,
 					struct mpii_group *remote,
@@ -17,7 +18,7 @@ struct mpii_comm *mpii_intercomm_create(struct mpii_group *group,
 	struct mpii_comm *c = calloc(1, sizeof(*c)), *local;
 
 	mpii_group_hold(group);
-	local = mpii_comm_create(group, context);
+	local = mpii_comm_build(group, context);
 	if (!c || !local) {
 		if (local) {
 			local->owns_context = false;
@@ -32,6 +33,8 @@ struct mpii_comm *mpii_intercomm_create(struct mpii_group *group,
 	c->handle = (MPI_Comm)c;
 	mpii_comm_setup(c, group, remote, context, send_context);
 	c->local = local;
+	if (context) /* else it is only promised, by MPI_Comm_idup */
+		mpii_event(MPII_EVENT_COMM_NEW, (int)context, c->size);
 	return c;
 }
 

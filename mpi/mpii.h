@@ -213,6 +213,8 @@ int mpii_comm_rank_of(struct mpii_comm *c, int world);
 /* A new intracommunicator of @group (taken over) with a context that every
  * member has agreed on. NULL: out of memory. */
 struct mpii_comm *mpii_comm_create(struct mpii_group *group, uint32_t context);
+/* The same for one that the program never sees, or not yet: tools hear nothing. */
+struct mpii_comm *mpii_comm_build(struct mpii_group *group, uint32_t context);
 /* Requests keep their communicator; the predefined ones need no counting. */
 static inline void mpii_comm_hold(struct mpii_comm *c)
 {

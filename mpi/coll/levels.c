@@ -38,7 +38,7 @@ static struct mpii_comm *part(struct mpii_comm *c, const struct coll_levels *l,
 			      l->node[i] == l->node[c->rank])
 			world[n++] = c->world[i];
 	g = mpii_group_create(n, world);
-	made = g ? mpii_comm_create(g, c->context) : NULL;
+	made = g ? mpii_comm_build(g, c->context) : NULL;
 	if (made)
 		made->owns_context = false;
 	return made;

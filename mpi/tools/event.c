@@ -334,20 +334,26 @@ MPII_ALIAS(T_event_callback_get_info);
 static void tell(MPI_T_event_registration r,
 		 struct MPI_ABI_T_event_instance *event)
 {
+	MPI_T_event_dropped_cb_function *dropped_fn;
+	MPI_T_event_cb_function *fn = NULL;
+	void *user_data = NULL;
 	long long missed;
 
-	for (int i = 0; i < LEVELS; i++) {
-		if (!r->callback[i].fn)
-			continue;
-		missed = atomic_exchange(&r->dropped, 0);
-		if (missed && r->dropped_fn)
-			r->dropped_fn(missed, r, 0, MPI_T_CB_REQUIRE_NONE,
-				      r->callback[i].user_data);
-		r->callback[i].fn(event, r, MPI_T_CB_REQUIRE_NONE,
-				  r->callback[i].user_data);
+	pthread_mutex_lock(&lock); /* another thread may be registering one */
+	dropped_fn = r->dropped_fn;
+	for (int i = 0; i < LEVELS && !fn; i++) {
+		fn = r->callback[i].fn;
+		user_data = r->callback[i].user_data;
+	}
+	pthread_mutex_unlock(&lock);
+	if (!fn) {
+		atomic_fetch_add(&r->dropped, 1);
 		return;
 	}
-	atomic_fetch_add(&r->dropped, 1);
+	missed = atomic_exchange(&r->dropped, 0);
+	if (missed && dropped_fn)
+		dropped_fn(missed, r, 0, MPI_T_CB_REQUIRE_NONE, user_data);
+	fn(event, r, MPI_T_CB_REQUIRE_NONE, user_data);
 }
 
 void mpii_event_raise(enum mpii_event e, int a, int b)

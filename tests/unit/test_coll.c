@@ -312,7 +312,7 @@ struct mpii_group *mpii_group_create(int size, int *world)
 	return NULL;
 }
 
-struct mpii_comm *mpii_comm_create(struct mpii_group *group, uint32_t context)
+struct mpii_comm *mpii_comm_build(struct mpii_group *group, uint32_t context)
 {
 	return NULL;
 }
