@@ -8,15 +8,25 @@
 #include <net/ipv6.h>
 #include <net/sock.h>
 
+/* A listener for both takes connections of IPv4 as sockets of IPv6. */
+static inline bool o2gk_is_v6(const struct sock *sk)
+{
+#if IS_ENABLED(CONFIG_IPV6)
+	return sk->sk_family == AF_INET6 && !ipv6_addr_v4mapped(&sk->sk_v6_daddr);
+#else
+	return false;
+#endif
+}
+
 /* Are these the two ends of one connection? They may be in one namespace only. */
 static inline bool o2gk_other_end(const struct sock *a, const struct sock *b)
 {
 	if (!net_eq(sock_net(a), sock_net(b)) ||
-	    a->sk_family != b->sk_family ||
+	    o2gk_is_v6(a) != o2gk_is_v6(b) ||
 	    a->sk_num != ntohs(b->sk_dport) || b->sk_num != ntohs(a->sk_dport))
 		return false;
 #if IS_ENABLED(CONFIG_IPV6)
-	if (a->sk_family == AF_INET6)
+	if (o2gk_is_v6(a))
 		return ipv6_addr_equal(&a->sk_v6_rcv_saddr, &b->sk_v6_daddr) &&
 		       ipv6_addr_equal(&b->sk_v6_rcv_saddr, &a->sk_v6_daddr);
 #endif

@@ -62,12 +62,16 @@ static struct o2gk_peer *take_dirty(struct o2gk_ep *ep)
 }
 
 /* The next peer this caller sends to itself; the others go to workers. */
-static struct o2gk_peer *next_push(struct o2gk_ep *ep, struct o2gk_peer *own,
-				   int *pushes)
+static struct o2gk_peer *next_push(struct o2gk_ep *ep,
+				   enum o2gk_context context,
+				   struct o2gk_peer *own, int *pushes)
 {
 	struct o2gk_peer *p;
 
 	while ((p = take_dirty(ep))) {
+		/* Who has its socket's lock does not look after its link. */
+		if (p == own && p->link && context != O2GK_LINK)
+			o2gk_queue(p, &p->tx_work);
 		if (p == own)
 			continue;
 		if (*pushes) {
@@ -91,14 +95,14 @@ void o2gk_ep_unlock(struct o2gk_ep *ep, enum o2gk_context context,
 	if (unlikely(o2g_match_wants(&ep->core.match)) && !ep->closing)
 		queue_work(o2gk_wq, &ep->work);
 	wake = must_wake(ep);
-	p = next_push(ep, own, &pushes);
+	p = next_push(ep, context, own, &pushes);
 	spin_unlock_bh(&ep->lock);
 	if (wake)
 		wake_up_interruptible_poll(&ep->wait, EPOLLIN | EPOLLRDNORM);
 	while (p) {
-		o2gk_tx_push_unlocked(p, context);
+		o2gk_tx_send(p, context);
 		spin_lock_bh(&ep->lock);
-		p = next_push(ep, own, &pushes);
+		p = next_push(ep, context, own, &pushes);
 		spin_unlock_bh(&ep->lock);
 	}
 }
@@ -187,6 +191,16 @@ void o2gk_peer_lost(struct o2gk_peer *p, enum o2gd_lost why, u64 detail)
 	o2gk_cq_post(ep, &p->done);
 	if (p->sk) /* gives the socket back and closes it */
 		o2gk_queue(p, &p->rx_work);
+}
+
+void o2gk_peer_doom(struct o2gk_peer *p, enum o2gd_lost why, u64 detail)
+{
+	lockdep_assert_held(&p->ep->lock);
+	if (!p->doom) {
+		p->doom = why;
+		p->doom_detail = detail;
+	}
+	o2gk_queue(p, &p->rx_work);
 }
 
 /* --- what is left for process context --- */

@@ -1,32 +1,33 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 /*
- * Two endpoints of one host: the data of a long message goes straight from the
- * sender's pages to the receiver's.
+ * Two endpoints of one host.
  *
- * When both ends of a connection are registered, they get a link. Everything
- * still goes over the connection but the bodies of DATA packets, which are left
- * in the sender's pages, pinned when the send was submitted. A packet is put on
- * the link; a worker of the receiver takes it, asks its core where the body goes,
- * copies, and puts it on the way back; a worker of the sender takes it from there
- * and goes on. So no lock of one endpoint is taken by the other, and no two
- * sockets are locked at once.
+ * When both ends of a connection are registered, they get a link, and no packet
+ * goes over the connection any more. Most are mail (mail.c). Those with much data
+ * are copied here, once: DATA and PUT whose bodies are in the sender's pages,
+ * pinned when the send was submitted. Such a packet is put on the link; a worker
+ * of the receiver takes it, asks its core where the body goes, copies, and puts it
+ * on the way back; a worker of the sender takes it from there and goes on. So no
+ * lock of one endpoint is taken by the other, and no two sockets are locked at
+ * once.
  *
- * DATA belongs to a request that is named in it, so it may overtake what is in
- * the socket; only packets of one request must not overtake each other. That is
- * why the first one decides for all. Who says BYE waits for the link to be empty
+ * DATA and PUT belong to a request that is named in them, so they may overtake
+ * mail; only packets of one request must not overtake each other. That is why the
+ * first one decides for all. Who says BYE waits for the link to be empty
  * (o2gk_local_leaving).
  *
  * A sender that gives up while its packet is being copied takes the packet off
  * the link. Its pages stay until the copy is over, which holds a reference, and
- * the receiver then does not believe what it has copied: see job_end.
+ * the receiver then does not believe what it has copied: see job_back.
  *
  * Locks: link->lock is taken with ep->lock held, or alone. Nothing is taken under
  * it. all_lock comes before ep->lock.
  */
-#include "o2gk.h"
+#include "local.h"
 
 #include <linux/bvec.h>
 #include <linux/kthread.h>
+#include <linux/moduleparam.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 
@@ -34,30 +35,15 @@
 
 #define BUCKETS 256
 
-/* Packets of one direction: struct o2g_tx of the sender's requests. */
-struct way {
-	struct o2g_list todo, done;
-	struct o2g_tx *busy; /* being copied: in neither list */
-};
-
-struct o2gk_link {
-	spinlock_t lock; /* taken with softirqs off */
-	refcount_t refs; /* of its two peers */
-	struct o2gk_peer *end[2]; /* NULL: it is being closed */
-	struct way way[2];	  /* by the sender's side */
-};
+/* For who measures, or looks for what goes over lo. */
+static bool direct = true;
+module_param(direct, bool, 0644);
+MODULE_PARM_DESC(direct,
+		 "connections made from now on between endpoints of this host do not use TCP");
 
 /* Every peer with a socket, by the ports of its connection. */
 static DEFINE_MUTEX(all_lock);
 static struct list_head all_peers[BUCKETS];
-
-/* A packet, as the receiver needs it while the sender may go away. */
-struct job {
-	struct o2g_tx *tx; /* not to be looked into */
-	struct o2g_hdr hdr;
-	struct o2gk_pin *pin;
-	u64 off, len; /* in the pin */
-};
 
 void o2gk_local_init(void)
 {
@@ -69,11 +55,11 @@ void o2gk_local_init(void)
 
 /* --- links --- */
 
-static void way_init(struct way *w)
+static void way_init(struct o2gk_way *w)
 {
 	o2g_list_init(&w->todo);
+	o2g_list_init(&w->mail);
 	o2g_list_init(&w->done);
-	w->busy = NULL;
 }
 
 static struct o2gk_link *link_create(void)
@@ -117,19 +103,14 @@ static struct o2gk_peer *find_other_end(const struct o2gk_peer *p)
 static void set_link(struct o2gk_peer *p, struct o2gk_link *l)
 {
 	spin_lock_bh(&p->ep->lock);
+	spin_lock(&l->lock);
+	l->way[p->side].tcp_sent = p->tx_bytes;
+	l->way[!p->side].tcp_came = p->rx_bytes;
+	spin_unlock(&l->lock);
 	p->core.eager_max = min_t(u64, p->core.eager_max, O2GK_LOCAL_EAGER);
 	/* The link is whole before anybody can see it. */
 	smp_store_release(&p->link, l);
 	spin_unlock_bh(&p->ep->lock);
-}
-
-/* What was sent to it before it knew of the link. */
-static void catch_up(struct o2gk_peer *q, struct o2gk_link *l)
-{
-	spin_lock_bh(&l->lock);
-	if (!o2g_list_empty(&l->way[!q->side].todo))
-		o2gk_queue(q, &q->local_work);
-	spin_unlock_bh(&l->lock);
 }
 
 static void join(struct o2gk_link *l, struct o2gk_peer *p, struct o2gk_peer *q)
@@ -140,14 +121,15 @@ static void join(struct o2gk_link *l, struct o2gk_peer *p, struct o2gk_peer *q)
 	q->side = 1;
 	set_link(p, l);
 	set_link(q, l);
-	catch_up(p, l);
-	catch_up(q, l);
+	/* What was sent to them before they knew of the link. */
+	o2gk_queue(p, &p->local_work);
+	o2gk_queue(q, &q->local_work);
 }
 
 /* @p has got its socket. Without memory for a link there is none. */
 void o2gk_local_add(struct o2gk_peer *p)
 {
-	struct o2gk_link *l = link_create();
+	struct o2gk_link *l = READ_ONCE(direct) ? link_create() : NULL;
 	struct o2gk_peer *q;
 
 	mutex_lock(&all_lock);
@@ -178,7 +160,7 @@ void o2gk_local_remove(struct o2gk_peer *p)
 	spin_lock_bh(&l->lock);
 	l->end[p->side] = NULL;
 	spin_unlock_bh(&l->lock);
-	cancel_work_sync(&p->local_work);
+	o2gk_mail_close(p);
 }
 
 void o2gk_local_put(struct o2gk_peer *p)
@@ -194,10 +176,10 @@ bool o2gk_local_wants(const struct o2gk_ep *ep, const struct o2gd_sqe *e)
 {
 	const struct o2gk_peer *p;
 
-	if (e->op != O2GD_OP_SEND || e->peer >= ep->size)
+	if (e->peer >= ep->size)
 		return false;
 	p = READ_ONCE(ep->peers[e->peer]);
-	return p && READ_ONCE(p->link) && e->len > READ_ONCE(p->core.eager_max);
+	return p && READ_ONCE(p->link);
 }
 
 static struct o2gk_pin *pin_of(struct o2g_req *req)
@@ -211,11 +193,16 @@ bool o2gk_local_takes(struct o2gk_peer *p, const struct o2g_hdr *h,
 		      struct o2g_req *req)
 {
 	struct o2gk_req *r = o2gk_req_of(req);
+	bool large = h->length > O2GK_LOCAL_EAGER;
 
-	if (h->type != O2G_PKT_DATA || req->seg0.type != O2GK_SEG_PAGES)
+	if (!p->link || req->seg0.type != O2GK_SEG_PAGES)
+		return false;
+	if (h->type == O2G_PKT_PUT)
+		return large;
+	if (h->type != O2G_PKT_DATA)
 		return false;
 	if (!h->aux) /* the first */
-		r->direct = p->link;
+		r->direct = large;
 	return r->direct;
 }
 
@@ -241,7 +228,9 @@ void o2gk_local_drop(struct o2gk_peer *p)
 	if (!l)
 		return;
 	spin_lock_bh(&l->lock);
+	o2gk_mail_drop(l, p->side);
 	way_init(&l->way[p->side]);
+	l->way[p->side].busy = NULL;
 	spin_unlock_bh(&l->lock);
 }
 
@@ -287,67 +276,89 @@ void o2gk_local_sent(struct o2gk_peer *p)
 bool o2gk_local_leaving(struct o2gk_peer *p)
 {
 	struct o2gk_link *l = p->link;
+	struct o2gk_way *w;
 	bool busy;
 
 	lockdep_assert_held(&p->ep->lock);
 	if (!l)
 		return false;
+	w = &l->way[p->side];
 	spin_lock_bh(&l->lock);
-	busy = l->way[p->side].busy ||
-	       !o2g_list_empty(&l->way[p->side].todo);
+	busy = w->busy || w->reading || w->is_late ||
+	       !o2g_list_empty(&w->todo) || !o2g_list_empty(&w->mail);
 	spin_unlock_bh(&l->lock);
 	return busy;
 }
 
-/* --- receiving; in a worker, with the socket's lock of the receiver --- */
+/* --- packets, as the receiver sees them --- */
 
-static bool job_take(struct o2gk_peer *q, struct job *j)
+void o2gk_job_take(struct o2gk_job *j, struct o2g_tx *tx)
 {
-	struct o2gk_link *l = q->link;
-	struct way *w = &l->way[!q->side];
-	struct o2g_tx *tx;
-
-	spin_lock_bh(&l->lock);
-	tx = take_first(&w->todo);
-	if (tx) {
-		w->busy = tx;
-		j->tx = tx;
-		o2g_wire_decode(tx->hdr, &j->hdr);
-		j->pin = pin_of(tx->req);
-		refcount_inc(&j->pin->refs);
-		j->off = tx->req->seg0.off + tx->off;
-		j->len = tx->left;
+	j->tx = NULL;
+	j->ctl = NULL;
+	j->pin = NULL;
+	j->mem = NULL;
+	j->detail = 0;
+	o2g_wire_decode(tx->hdr, &j->hdr);
+	j->off = tx->off;
+	j->len = tx->left;
+	if (!tx->req) {
+		j->ctl = container_of(tx, struct o2gk_ctl, tx);
+		return;
 	}
-	spin_unlock_bh(&l->lock);
-	return tx;
+	j->tx = tx;
+	j->pin = pin_of(tx->req);
+	refcount_inc(&j->pin->refs);
+	j->off += tx->req->seg0.off;
 }
 
-/* Back to the sender; false: it has given up, and its memory is not ours. */
-static bool job_end(struct o2gk_peer *q, struct job *j)
+/* What a packet from the network goes through in rx.c. */
+enum o2gd_lost o2gk_job_begin(struct o2gk_peer *q, struct o2gk_job *j)
 {
-	struct o2gk_link *l = q->link;
-	struct way *w = &l->way[!q->side];
-	struct o2gk_peer *p;
-	bool valid;
+	struct o2gk_ep *ep = q->ep;
+	u64 unexpected = ep->core.stats.unexpected;
+	const struct o2g_sink *s = &j->rx.sink;
 
-	spin_lock_bh(&l->lock);
-	valid = w->busy == j->tx;
-	if (valid) {
-		w->busy = NULL;
-		o2g_list_add_tail(&j->tx->link, &w->done);
-		p = l->end[!q->side];
-		if (p)
-			o2gk_queue(p, &p->tx_work);
-	}
-	spin_unlock_bh(&l->lock);
-	o2gk_pin_free(j->pin);
-	return valid;
+	trace_o2g_receive(ep->rank, q->core.rank, &j->hdr);
+	o2gk_sq_drain(ep);
+	o2gk_local_sent(q);
+	j->detail = o2g_proto_rx_begin(&ep->core, &q->core, &j->hdr, &j->rx);
+	if (j->hdr.type == O2G_PKT_PUT)
+		j->mem = ep->used_mem;
+	else
+		o2gk_mem_put(ep, ep->used_mem);
+	ep->used_mem = NULL;
+	if (j->detail)
+		return O2GD_LOST_PACKET;
+	o2gk_rx_trace(q, &j->hdr, ep->core.stats.unexpected != unexpected);
+	if (j->rx.req && s->room && s->segs->type == O2GK_SEG_LATER &&
+	    o2gk_recv_resolve(ep, j->rx.req))
+		return O2GD_LOST_MEMORY;
+	return 0;
 }
 
-static bool copy_pages(const struct job *j, struct iov_iter *to)
+enum o2gd_lost o2gk_job_end(struct o2gk_peer *q, struct o2gk_job *j)
+{
+	j->detail = o2g_proto_rx_end(&q->ep->core, &q->core, &j->rx);
+	return j->detail ? O2GD_LOST_PACKET : 0;
+}
+
+void o2gk_job_put(struct o2gk_peer *q, struct o2gk_job *j)
+{
+	o2gk_mem_put(q->ep, j->mem);
+	o2gk_pin_put(q->ep, j->pin);
+	kfree(j->ctl);
+}
+
+bool o2gk_job_to_user(const struct o2gk_job *j)
+{
+	return j->rx.sink.room && j->rx.sink.segs->type == O2GK_SEG_USER;
+}
+
+static bool copy_pages(const struct o2gk_job *j, u64 left, struct iov_iter *to)
 {
 	const struct bio_vec *bv = j->pin->bvec;
-	u64 off = j->off, left = j->len;
+	u64 off = j->off;
 
 	for (; left; bv++) {
 		size_t n;
@@ -366,90 +377,134 @@ static bool copy_pages(const struct job *j, struct iov_iter *to)
 	return true;
 }
 
-/* Copy to where the receiver's core wants it: 0, or why the peer is lost. */
-static enum o2gd_lost copy_body(struct o2gk_peer *q, const struct job *j,
-				const struct o2g_sink *s)
+enum o2gd_lost o2gk_job_copy(struct o2gk_peer *q, struct o2gk_job *j)
 {
+	const struct o2g_sink *s = &j->rx.sink;
+	u64 n = min(j->len, s->room);
 	struct iov_iter to;
 	struct kvec v;
+	bool copied;
 
+	if (n < j->len && j->hdr.type == O2G_PKT_EAGER)
+		o2gk_drop(q, O2GD_DROP_EXCESS, j->len - n);
+	if (!n)
+		return 0;
+	if (s->segs->type == O2GK_SEG_KERNEL && j->ctl) {
+		memcpy(s->segs->kaddr + s->off, j->ctl->body + j->off, n);
+		return 0;
+	}
 	if (s->segs->type == O2GK_SEG_USER && current->mm != q->ep->mm)
 		return O2GD_LOST_LOCAL; /* the process is dead */
 	if (s->segs->type == O2GK_SEG_KERNEL) {
 		v.iov_base = s->segs->kaddr + s->off;
-		v.iov_len = j->len;
-		iov_iter_kvec(&to, ITER_DEST, &v, 1, j->len);
+		v.iov_len = n;
+		iov_iter_kvec(&to, ITER_DEST, &v, 1, n);
 	} else {
-		o2gk_seg_iter(s->segs, ITER_DEST, s->off, j->len, &to);
+		o2gk_seg_iter(s->segs, ITER_DEST, s->off, n, &to);
 	}
-	return copy_pages(j, &to) ? 0 : O2GD_LOST_ERROR;
+	copied = j->ctl ? copy_to_iter(j->ctl->body + j->off, n, &to) == n :
+			  copy_pages(j, n, &to);
+	return copied ? 0 : O2GD_LOST_ERROR;
 }
 
-/* What a packet from the network goes through in rx.c. */
-static enum o2gd_lost begin(struct o2gk_peer *q, const struct job *j,
-			    struct o2g_rx *rx)
-{
-	struct o2gk_ep *ep = q->ep;
-	enum o2gd_lost why = 0;
+/* --- receiving much; in a worker, with the socket's lock of the receiver --- */
 
-	trace_o2g_receive(ep->rank, q->core.rank, &j->hdr);
-	o2gk_ep_lock(ep);
-	if (o2g_proto_rx_begin(&ep->core, &q->core, &j->hdr, rx))
-		why = O2GD_LOST_PACKET;
-	else if (rx->sink.segs->type == O2GK_SEG_LATER &&
-		 o2gk_recv_resolve(ep, rx->req))
-		why = O2GD_LOST_MEMORY;
-	o2gk_ep_unlock(ep, O2GK_WORKER, NULL);
+static bool job_next(struct o2gk_peer *q, struct o2gk_job *j)
+{
+	struct o2gk_link *l = q->link;
+	struct o2gk_way *w = &l->way[!q->side];
+	struct o2g_tx *tx;
+
+	spin_lock_bh(&l->lock);
+	tx = take_first(&w->todo);
+	w->busy = tx;
+	if (tx)
+		o2gk_job_take(j, tx);
+	spin_unlock_bh(&l->lock);
+	return tx;
+}
+
+/* Back to the sender; false: it has given up, and its memory is not ours. */
+static bool job_back(struct o2gk_peer *q, struct o2gk_job *j)
+{
+	struct o2gk_link *l = q->link;
+	struct o2gk_way *w = &l->way[!q->side];
+	struct o2gk_peer *p;
+	bool valid;
+
+	spin_lock_bh(&l->lock);
+	valid = w->busy == j->tx;
+	if (valid) {
+		w->busy = NULL;
+		o2g_list_add_tail(&j->tx->link, &w->done);
+		p = l->end[!q->side];
+		if (p)
+			o2gk_queue(p, &p->tx_work);
+	}
+	spin_unlock_bh(&l->lock);
+	return valid;
+}
+
+static enum o2gd_lost begin(struct o2gk_peer *q, struct o2gk_job *j)
+{
+	enum o2gd_lost why;
+
+	o2gk_ep_lock(q->ep);
+	why = o2gk_job_begin(q, j);
+	o2gk_ep_unlock(q->ep, O2GK_WORKER, q);
 	return why;
 }
 
-static void end(struct o2gk_peer *q, const struct job *j, struct o2g_rx *rx,
-		enum o2gd_lost why)
+static void end(struct o2gk_peer *q, struct o2gk_job *j, enum o2gd_lost why)
 {
 	struct o2gk_ep *ep = q->ep;
 
 	o2gk_ep_lock(ep);
-	if (!why && o2g_proto_rx_end(&ep->core, &q->core, rx))
-		why = O2GD_LOST_PACKET;
+	if (!why)
+		why = o2gk_job_end(q, j);
 	if (why)
-		o2gk_peer_lost(q, why, 0);
-	ep->stats.rx_worker++;
+		o2gk_peer_lost(q, why, j->detail);
+	ep->stats.rx_direct++;
 	ep->stats.rx_bytes_worker += j->len;
-	o2gk_ep_unlock(ep, O2GK_WORKER, NULL);
+	o2gk_job_put(q, j);
+	o2gk_ep_unlock(ep, O2GK_WORKER, q);
 }
 
 static bool receive_one(struct o2gk_peer *q)
 {
-	struct o2g_rx rx = {};
 	enum o2gd_lost why;
-	struct job j;
+	struct o2gk_job j;
 
-	if (q->lost || !q->taken_over || !job_take(q, &j))
+	if (q->lost || !q->taken_over || !job_next(q, &j))
 		return false;
-	why = begin(q, &j, &rx);
+	why = begin(q, &j);
 	if (!why)
-		why = copy_body(q, &j, &rx.sink);
-	if (!job_end(q, &j) && !why)
+		why = o2gk_job_copy(q, &j);
+	if (!job_back(q, &j) && !why)
 		why = O2GD_LOST_CLOSED;
-	end(q, &j, &rx, why);
+	end(q, &j, why);
 	return true;
 }
 
 void o2gk_local_work(struct work_struct *work)
 {
 	struct o2gk_peer *q = container_of(work, struct o2gk_peer, local_work);
+	/* If it is there it is whole. */
+	struct o2gk_link *l = smp_load_acquire(&q->link);
 	struct mm_struct *mm = q->ep->mm;
 	bool has_mm, more;
 
-	if (!smp_load_acquire(&q->link)) /* not yet: see catch_up */
+	if (!l) /* not yet: see join */
 		return;
 	has_mm = mmget_not_zero(mm);
 	if (has_mm)
 		kthread_use_mm(mm);
 	do {
 		lock_sock(q->sk);
+		o2gk_mail_late(q);
 		more = receive_one(q);
 		release_sock(q->sk);
+		o2gk_mail_pump(l);
 		cond_resched();
 	} while (more);
 	if (has_mm) {

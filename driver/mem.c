@@ -162,6 +162,16 @@ void o2gk_pin_later(struct o2gk_ep *ep, struct o2gk_pin *pin)
 		queue_work(o2gk_wq, &ep->work);
 }
 
+void o2gk_pin_put(struct o2gk_ep *ep, struct o2gk_pin *pin)
+{
+	if (!pin || !refcount_dec_and_test(&pin->refs))
+		return;
+	/* Its owner is done with it, and with its place in a list. */
+	refcount_set(&pin->refs, 1);
+	ep->stats.pinned_pages += pin->n; /* taken off again: */
+	o2gk_pin_later(ep, pin);
+}
+
 /* --- segments --- */
 
 void o2gk_seg_iter(const struct o2g_seg *seg, unsigned int direction, u64 off,

@@ -32,7 +32,7 @@
 #define O2GK_TX_TURN 64	     /* calls to TCP, then others get the processor */
 #define O2GK_TX_GATHER 16    /* small packets in one of them */
 #define O2GK_UNPIN_BATCH 16
-#define O2GK_LOCAL_EAGER (16 << 10) /* longer ones are copied once: local.c */
+#define O2GK_LOCAL_EAGER (16 << 10) /* of a body copied under ep->lock: mail.c */
 
 struct o2gk_ep;
 struct o2gk_paper;
@@ -142,6 +142,8 @@ struct o2gk_peer {
 	/* sending: the queue is under ep->lock, its head also needs the socket's */
 	struct o2g_list txq; /* struct o2g_tx */
 	u64 txq_len;
+	u64 tx_bytes; /* of packets for the socket, ever */
+	u64 rx_bytes; /* ... received from it, under ep->lock */
 	struct list_head dirty; /* ep->dirty: has something new to send */
 	struct work_struct tx_work;
 
@@ -153,7 +155,8 @@ struct o2gk_peer {
 
 	/* the end; under ep->lock */
 	bool bye;  /* it said so */
-	bool no_memory; /* an answer to it could not be allocated */
+	enum o2gd_lost doom; /* to be given up, found out without the socket */
+	u64 doom_detail;
 	int tx_err;	/* sending failed; under the socket's lock */
 	u64 drops[O2GD_NDROPS];
 	bool lost; /* o2g_proto_peer_down was called */
@@ -244,6 +247,7 @@ static inline struct o2gk_unexp *o2gk_unexp_of(struct o2g_unexp *u)
 enum o2gk_context {
 	O2GK_SOFTIRQ, /* must not sleep; the socket is locked */
 	O2GK_BACKLOG, /* the same, and it must not send either */
+	O2GK_LINK,    /* the same, and own's mail is being delivered: mail.c */
 	O2GK_CALLER,  /* a system call of the endpoint's process */
 	O2GK_WORKER,  /* a worker, with or without the process's memory */
 };
@@ -266,6 +270,8 @@ int o2gk_ep_grow(struct o2gk_ep *ep, u32 nslots);
 struct o2gk_peer *o2gk_peer_get(struct o2gk_ep *ep, u32 rank);
 /* Under the socket's lock, when it has one, and ep->lock. */
 void o2gk_peer_lost(struct o2gk_peer *p, enum o2gd_lost why, u64 detail);
+/* Under ep->lock alone: have that done soon. */
+void o2gk_peer_doom(struct o2gk_peer *p, enum o2gd_lost why, u64 detail);
 /* What @p has sent was refused or dropped. */
 void o2gk_drop(struct o2gk_peer *p, enum o2gd_drop why, u64 n);
 void o2gk_ep_lock(struct o2gk_ep *ep);
@@ -319,6 +325,8 @@ struct o2gk_pin *o2gk_pin_user(struct o2gk_ep *ep, const struct iovec *iov,
 void o2gk_pin_free(struct o2gk_pin *pin);
 /* Have it unpinned soon; under ep->lock. */
 void o2gk_pin_later(struct o2gk_ep *ep, struct o2gk_pin *pin);
+/* Give a reference to somebody else's back, likewise. */
+void o2gk_pin_put(struct o2gk_ep *ep, struct o2gk_pin *pin);
 int o2gk_mem_add(struct o2gk_ep *ep, const struct o2gd_mem *a);
 int o2gk_mem_drop(struct o2gk_ep *ep, u64 key);
 void o2gk_mem_put(struct o2gk_ep *ep, struct o2gk_mem *m);
@@ -384,7 +392,15 @@ void o2gk_local_sent(struct o2gk_peer *p);
 bool o2gk_local_leaving(struct o2gk_peer *p);
 void o2gk_local_work(struct work_struct *work);
 
+/* mail.c: packets of theirs that do not go through TCP; under ep->lock */
+void o2gk_mail_post(struct o2gk_peer *p, struct o2g_tx *tx);
+void o2gk_mail_came(struct o2gk_peer *q);
+/* Without a lock of an endpoint: deliver what there is. */
+void o2gk_mail_pump(struct o2gk_link *l);
+
 /* rx.c; with the socket's lock */
+void o2gk_rx_trace(const struct o2gk_peer *p, const struct o2g_hdr *h,
+		   bool unexpected); /* needs no lock */
 void o2gk_rx_run(struct o2gk_peer *p, enum o2gk_context context);
 void o2gk_rx_work(struct work_struct *work);
 /* How much softirq may copy for a connection; when it last did, and how much. */
@@ -397,10 +413,12 @@ int o2gk_tx_xmit(struct o2g_core *c, struct o2g_peer *peer,
 int o2gk_tx_inject(struct o2g_core *c, struct o2g_peer *peer,
 		   const struct o2g_hdr *h, const void *buf, u64 len);
 struct o2gk_ctl *o2gk_ctl_alloc(u64 body, gfp_t gfp);
+/* For the socket; under ep->lock. */
+void o2gk_tx_enqueue(struct o2gk_peer *p, struct o2g_tx *tx);
+/* Send what is queued for the socket or the link; without a lock. */
+void o2gk_tx_send(struct o2gk_peer *p, enum o2gk_context context);
 /* With the socket's lock: send what is queued. */
 void o2gk_tx_push(struct o2gk_peer *p, enum o2gk_context context);
-/* The same, taking the lock. */
-void o2gk_tx_push_unlocked(struct o2gk_peer *p, enum o2gk_context context);
 void o2gk_tx_drop(struct o2gk_peer *p); /* both locks */
 void o2gk_tx_work(struct work_struct *work);
 

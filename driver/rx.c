@@ -113,10 +113,9 @@ static void keep_mem(struct o2gk_peer *p)
 	ep->used_mem = NULL;
 }
 
-static void trace_message(const struct o2gk_peer *p, bool unexpected)
+void o2gk_rx_trace(const struct o2gk_peer *p, const struct o2g_hdr *h,
+		   bool unexpected)
 {
-	const struct o2g_hdr *h = &p->stream.hdr;
-
 	if (h->type != O2G_PKT_EAGER && h->type != O2G_PKT_RTS)
 		return;
 	if (unexpected)
@@ -140,7 +139,8 @@ static int packet_begin(struct turn *t)
 	p->iter_set = false;
 	if (r)
 		return refuse(t, O2GD_LOST_PACKET, r);
-	trace_message(p, ep->core.stats.unexpected != unexpected);
+	o2gk_rx_trace(p, &p->stream.hdr,
+		      ep->core.stats.unexpected != unexpected);
 	if (p->rx.req && p->rx.sink.room &&
 	    p->rx.sink.segs->type == O2GK_SEG_LATER && o2gk_recv_resolve(ep, p->rx.req))
 		return refuse(t, O2GD_LOST_MEMORY, 0);
@@ -156,6 +156,9 @@ static int packet_end(struct turn *t)
 	r = o2g_proto_rx_end(&ep->core, &p->core, &p->rx);
 	o2gk_mem_put(ep, p->put_mem);
 	p->put_mem = NULL;
+	p->rx_bytes += O2G_HDR_SIZE + o2g_wire_body(&p->rx.hdr);
+	if (p->link)
+		o2gk_mail_came(p);
 	return r ? refuse(t, O2GD_LOST_PACKET, r) : 0;
 }
 
@@ -333,8 +336,9 @@ static bool at_end(struct o2gk_peer *p, enum o2gd_lost *why, u64 *detail)
 	*detail = 0;
 	if (p->bye) {
 		*why = O2GD_LOST_BYE;
-	} else if (p->no_memory) {
-		*why = O2GD_LOST_MEMORY;
+	} else if (p->doom) {
+		*why = p->doom;
+		*detail = p->doom_detail;
 	} else if (sk->sk_err || p->tx_err) {
 		*why = O2GD_LOST_ERROR;
 		*detail = sk->sk_err ? sk->sk_err : -p->tx_err;

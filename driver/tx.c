@@ -42,15 +42,24 @@ static struct o2gk_ctl *ctl_of(struct o2g_tx *tx)
 	return container_of(tx, struct o2gk_ctl, tx);
 }
 
+void o2gk_tx_enqueue(struct o2gk_peer *p, struct o2g_tx *tx)
+{
+	o2g_list_add_tail(&tx->link, &p->txq);
+	p->txq_len++;
+	p->tx_bytes += O2G_HDR_SIZE + tx->left;
+	if (p->sk && list_empty(&p->dirty))
+		list_add_tail(&p->dirty, &p->ep->dirty);
+}
+
 static void enqueue(struct o2gk_peer *p, struct o2g_tx *tx,
 		    const struct o2g_hdr *h)
 {
 	trace_o2g_send(p->ep->rank, p->core.rank, h);
 	o2g_wire_encode(h, tx->hdr);
-	o2g_list_add_tail(&tx->link, &p->txq);
-	p->txq_len++;
-	if (p->sk && list_empty(&p->dirty))
-		list_add_tail(&p->dirty, &p->ep->dirty);
+	if (p->link)
+		o2gk_mail_post(p, tx);
+	else
+		o2gk_tx_enqueue(p, tx);
 }
 
 /* From the core. Contract: o2g_core_ops.xmit. */
@@ -79,8 +88,7 @@ int o2gk_tx_xmit(struct o2g_core *c, struct o2g_peer *peer,
 	/* Small, and already a copy of the user's: the packet takes it along. */
 	ctl = o2gk_ctl_alloc(len, GFP_ATOMIC | __GFP_NOWARN);
 	if (!ctl) {
-		p->no_memory = true;
-		o2gk_queue(p, &p->rx_work); /* gives the peer up */
+		o2gk_peer_doom(p, O2GD_LOST_MEMORY, 0);
 		return -ENOMEM;
 	}
 	if (len)
@@ -186,7 +194,8 @@ static bool gather(struct o2gk_peer *p, struct batch *b)
 	struct o2g_list *at = p->txq.next;
 	struct o2g_tx *tx;
 
-	list_del_init(&p->dirty);
+	if (!p->link) /* otherwise it may be about mail */
+		list_del_init(&p->dirty);
 	if (p->lost || o2g_list_empty(&p->txq))
 		return false;
 	b->first = o2g_list_first(&p->txq, struct o2g_tx, link);
@@ -360,8 +369,16 @@ void o2gk_tx_push(struct o2gk_peer *p, enum o2gk_context context)
 	}
 }
 
-void o2gk_tx_push_unlocked(struct o2gk_peer *p, enum o2gk_context context)
+void o2gk_tx_send(struct o2gk_peer *p, enum o2gk_context context)
 {
+	/* If it is there it is whole. */
+	struct o2gk_link *l = smp_load_acquire(&p->link);
+
+	if (l)
+		o2gk_mail_pump(l);
+	/* Who adds to it after this look has it sent, too. */
+	if (l && o2g_list_empty(&p->txq))
+		return;
 	lock_sock(p->sk);
 	o2gk_tx_push(p, context);
 	release_sock(p->sk);
@@ -378,7 +395,7 @@ void o2gk_tx_work(struct work_struct *work)
 	o2gk_ep_lock(p->ep);
 	o2gk_local_sent(p);
 	o2gk_ep_unlock(p->ep, O2GK_WORKER, p);
-	o2gk_tx_push_unlocked(p, O2GK_WORKER);
+	o2gk_tx_send(p, O2GK_WORKER);
 	if (has_mm) {
 		kthread_unuse_mm(mm);
 		mmput(mm);

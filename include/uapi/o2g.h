@@ -230,6 +230,7 @@ struct o2gd_info {
 	__u64 rx_bytes_softirq, rx_bytes_worker;
 	__u64 tx_softirq, tx_caller, tx_worker; /* packets sent, by whom */
 	__u64 tx_calls; /* to TCP: several small packets share one */
+	__u64 rx_direct; /* packets from this host that did not go through TCP */
 	__u64 pinned_pages, pin_refused;
 	__u64 dump_full, bad_posts, overflows;
 	__u64 refused_headers, refused_packets;

@@ -3,4 +3,6 @@
 . lab/shows/mpis.inc
 need_driver
 
+echo N >/sys/module/o2g/parameters/direct # both ends are of this host
+
 "$BUILD/lab/show/sockets" 4000 1 10 100 1000

@@ -64,6 +64,24 @@ void dev_close(struct dev *d)
 	close(d->fd);
 }
 
+void dev_mapped_pair(int fd[2])
+{
+	struct sockaddr_in6 any = { .sin6_family = AF_INET6 };
+	struct sockaddr_in a = { .sin_family = AF_INET };
+	socklen_t len = sizeof(any);
+	int l = socket(AF_INET6, SOCK_STREAM, 0);
+
+	CHECK(!bind(l, (struct sockaddr *)&any, len) && !listen(l, 1));
+	CHECK(!getsockname(l, (struct sockaddr *)&any, &len));
+	a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	a.sin_port = any.sin6_port;
+	fd[0] = socket(AF_INET, SOCK_STREAM, 0);
+	CHECK(!connect(fd[0], (struct sockaddr *)&a, sizeof(a)));
+	fd[1] = accept(l, NULL, NULL);
+	CHECK(fd[1] >= 0);
+	close(l);
+}
+
 void dev_tcp_pair(int fd[2])
 {
 	struct sockaddr_in a = { .sin_family = AF_INET };

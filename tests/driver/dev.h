@@ -41,6 +41,8 @@ void dev_close(struct dev *d);
 
 /* Two ends of a connection over lo. */
 void dev_tcp_pair(int fd[2]);
+/* The same, accepted by a socket for IPv4 and IPv6. */
+void dev_mapped_pair(int fd[2]);
 int dev_register(const struct dev *d, uint32_t peer, int fd);
 /* Join two endpoints; the descriptors are closed again. */
 void dev_join(const struct dev *a, const struct dev *b);

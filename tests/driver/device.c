@@ -759,6 +759,42 @@ static void local__copied_once(void)
 	close_pair();
 }
 
+/* Nothing at all goes over a connection that has both ends here. */
+static void local__no_tcp(void)
+{
+	static unsigned char mem[20000];
+	struct o2gd_mem m = { .addr = (uintptr_t)mem, .len = sizeof(mem),
+			      .access = O2GD_WRITE, .key = 5 };
+	struct o2gd_sqe e = { .op = O2GD_OP_PUT, .slot = 9, .peer = 1, .key = 5,
+			      .addr = (uintptr_t)data, .len = sizeof(mem) };
+	int tcp[2], ret;
+
+	dev_open(&a, 0, 2, 512);
+	dev_open(&b, 1, 2, 512);
+	dev_mapped_pair(tcp);
+	CHECK(dev_register(&a, 1, tcp[0]) == 0);
+	CHECK(dev_register(&b, 0, tcp[1]) == 0);
+	for (size_t i = 0; i < sizeof(data); i++)
+		data[i] = (unsigned char)(i * 7 + i / 253);
+	for (uint32_t i = 0; i < 15; i++) { /* longer ones wait for a receive */
+		send_all(&a, 1, 1, i, 1 << i);
+		dev_recv(&b, 1, 0, i, buf, 1 << i);
+		got(&b, 1, i, 1 << i);
+		dev_recv(&a, 1, 1, i, buf, 1 << i);
+		send_all(&b, 1, 0, i, 1 << i);
+		got(&a, 1, i, 1 << i);
+	}
+	CHECK(dev_call(&b, O2GD_MEM_ADD, &m) == 0);
+	ret = dev_call(&a, O2GD_SUBMIT, &e);
+	CHECK(ret >= 0);
+	if (!ret)
+		CHECK(dev_next(&a, NULL, 0).status == 0);
+	CHECK(!memcmp(mem, data, sizeof(mem)));
+	CHECK(tcp_sent(tcp[0]) == 0 && tcp_sent(tcp[1]) == 0);
+	close(tcp[0]), close(tcp[1]);
+	close_pair();
+}
+
 /* Several at once, of both kinds, both ways. */
 static void local__many(void)
 {
@@ -855,6 +891,7 @@ static const struct dev_case cases[] = {
 	DEV_CASE(wait__poll),
 	DEV_CASE(look__owner_only),
 	DEV_CASE(local__copied_once),
+	DEV_CASE(local__no_tcp),
 	DEV_CASE(local__many),
 	DEV_CASE(local__killed),
 	DEV_CASE(death__anywhere),

@@ -496,6 +496,16 @@ void mock_spin_lock(spinlock_t *l, const char *who)
 	mock.spins++;
 }
 
+void local_bh_disable(void)
+{
+	mock.spins++;
+}
+
+void local_bh_enable(void)
+{
+	mock.spins--;
+}
+
 void mock_spin_unlock(spinlock_t *l, const char *who)
 {
 	if (!l->held)

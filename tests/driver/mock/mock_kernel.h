@@ -394,6 +394,10 @@ typedef spinlock_t rwlock_t;
 void mock_spin_lock(spinlock_t *l, const char *who);
 void mock_spin_unlock(spinlock_t *l, const char *who);
 #define spin_lock_bh(l) mock_spin_lock(l, __func__)
+#define spin_lock(l) mock_spin_lock(l, __func__)
+#define spin_unlock(l) mock_spin_unlock(l, __func__)
+void local_bh_disable(void);
+void local_bh_enable(void);
 #define spin_unlock_bh(l) mock_spin_unlock(l, __func__)
 #define write_lock_bh(l) mock_spin_lock(l, __func__)
 #define write_unlock_bh(l) mock_spin_unlock(l, __func__)
@@ -442,6 +446,14 @@ typedef struct {
 #define DEFINE_WAIT(name) int name = 0
 #define init_waitqueue_head(w) ((w)->wakes = 0)
 #define wake_up_interruptible_poll(w, events) ((w)->wakes++)
+/* There is one thread: who waits for another waits for ever. */
+#define wait_var_event(var, cond)                                  \
+	do {                                                       \
+		mock_may_sleep(__func__);                          \
+		if (!(cond))                                       \
+			mock_bug("waits for itself", __func__);    \
+	} while (0)
+#define wake_up_var(var) ((void)(var))
 #define prepare_to_wait_exclusive(w, entry, state) ((void)*(entry))
 #define finish_wait(w, entry) ((void)*(entry))
 #define wake_up_interruptible(w) ((w)->wakes++)

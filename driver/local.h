@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/* What local.c and mail.c share: a connection whose two ends are of this host. */
+#ifndef O2GK_LOCAL_H
+#define O2GK_LOCAL_H
+
+#include "o2gk.h"
+
+/* A packet, as its receiver needs it while the sender may go away. */
+struct o2gk_job {
+	struct o2g_tx *tx;    /* of a request: not to be looked into */
+	struct o2gk_ctl *ctl; /* or ours, with its body */
+	struct o2g_hdr hdr;
+	struct o2gk_pin *pin; /* the request's body */
+	u64 off, len;	      /* in the pin, in the ctl */
+	struct o2g_rx rx;
+	struct o2gk_mem *mem; /* a put: what it writes to */
+	u64 detail;	      /* why it was refused */
+};
+
+/* Packets of one direction: struct o2g_tx of the sender. */
+struct o2gk_way {
+	/* with much data, in pages; may overtake all others: local.c */
+	struct o2g_list todo;
+	struct o2g_tx *busy; /* being copied: in no list */
+	/* all others, in order: mail.c */
+	struct o2g_list mail;
+	struct o2g_tx *reading; /* a request's, being received: in no list */
+	struct o2gk_job late;	/* begun; a worker must go on with it */
+	bool is_late;
+	u64 tcp_sent, tcp_came; /* bytes of packets that went by TCP */
+	/* either kind, once received, if it has a request */
+	struct o2g_list done;
+};
+
+struct o2gk_link {
+	spinlock_t lock; /* taken with softirqs off */
+	refcount_t refs; /* of its two peers */
+	struct o2gk_peer *end[2]; /* NULL: it is being closed */
+	struct o2gk_way way[2];	  /* by the sender's side */
+	bool pumping; /* somebody delivers mail, and keeps the ends alive */
+};
+
+/* local.c; under link->lock: take hold of the packet. */
+void o2gk_job_take(struct o2gk_job *j, struct o2g_tx *tx);
+/* Under the receiver's ep->lock: 0, or why the peer is lost. */
+enum o2gd_lost o2gk_job_begin(struct o2gk_peer *q, struct o2gk_job *j);
+enum o2gd_lost o2gk_job_end(struct o2gk_peer *q, struct o2gk_job *j);
+/* Give back what it holds. */
+void o2gk_job_put(struct o2gk_peer *q, struct o2gk_job *j);
+/* Does the body go to memory that takes a process to write to? */
+bool o2gk_job_to_user(const struct o2gk_job *j);
+/* Copy the body to where the core wants it: 0, or why the peer is lost. */
+enum o2gd_lost o2gk_job_copy(struct o2gk_peer *q, struct o2gk_job *j);
+
+/* mail.c; with the socket's lock of @q, in a worker: what mail has left to it. */
+void o2gk_mail_late(struct o2gk_peer *q);
+/* @q is being closed, nobody delivers to it any more. */
+void o2gk_mail_close(struct o2gk_peer *q);
+/* Under link->lock: nothing more of @side's is to be delivered. */
+void o2gk_mail_drop(struct o2gk_link *l, unsigned int side);
+
+#endif

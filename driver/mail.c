@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
+/*
+ * Between two endpoints of one host packets do not go through TCP: they are mail
+ * on the link (local.c). Whoever lets go of the sender's ep->lock delivers it,
+ * at once and in its own context: the receiver's core gets each packet with the
+ * receiver's ep->lock, body and all, as it would in softirq.
+ *
+ * One at a time delivers, for both directions (link->pumping). The answers that
+ * this brings about are mail, too, and the same loop delivers them; so no two
+ * endpoints' locks are held at once, and nothing calls itself.
+ *
+ * Order. Once there is a link every packet is mail, in order. What went over TCP
+ * before has to be received first: both ends count those bytes. Packets that a
+ * link cannot carry, whose body is memory that could not be pinned, are mail until
+ * it is their turn, then go by TCP, and what is behind them waits in the same way.
+ *
+ * A body that goes to memory which only its process can write to is left to a
+ * worker of the receiver, with its request claimed already; mail of that
+ * direction waits meanwhile.
+ */
+#include "local.h"
+
+#include <linux/slab.h>
+#include <linux/wait_bit.h>
+
+#define TURN 64 /* packets, each page counts as one; then a worker goes on */
+
+static bool is_tcp_drained(const struct o2gk_way *w)
+{
+	return (s64)(w->tcp_came - w->tcp_sent) >= 0;
+}
+
+static struct o2g_tx *first(const struct o2gk_way *w)
+{
+	return o2g_list_first(&w->mail, struct o2g_tx, link);
+}
+
+static bool is_for_tcp(const struct o2g_tx *tx)
+{
+	return tx->req && (tx->req->seg0.type != O2GK_SEG_PAGES ||
+			   tx->left > O2GK_LOCAL_EAGER);
+}
+
+/* --- sending; under ep->lock --- */
+
+void o2gk_mail_post(struct o2gk_peer *p, struct o2g_tx *tx)
+{
+	struct o2gk_link *l = p->link;
+
+	lockdep_assert_held(&p->ep->lock);
+	spin_lock(&l->lock);
+	o2g_list_add_tail(&tx->link, &l->way[p->side].mail);
+	spin_unlock(&l->lock);
+	if (list_empty(&p->dirty))
+		list_add_tail(&p->dirty, &p->ep->dirty);
+}
+
+void o2gk_mail_drop(struct o2gk_link *l, unsigned int side)
+{
+	struct o2gk_way *w = &l->way[side];
+
+	while (!o2g_list_empty(&w->mail)) {
+		struct o2g_tx *tx = first(w);
+
+		o2g_list_del(&tx->link);
+		if (!tx->req)
+			kfree(container_of(tx, struct o2gk_ctl, tx));
+	}
+	w->reading = NULL;
+}
+
+/* A packet over TCP is received: mail may have waited for that. */
+void o2gk_mail_came(struct o2gk_peer *q)
+{
+	struct o2gk_link *l = q->link;
+	struct o2gk_way *w = &l->way[!q->side];
+	bool go;
+
+	lockdep_assert_held(&q->ep->lock);
+	spin_lock(&l->lock);
+	w->tcp_came = q->rx_bytes;
+	go = is_tcp_drained(w) && !o2g_list_empty(&w->mail);
+	spin_unlock(&l->lock);
+	if (go)
+		o2gk_queue(q, &q->local_work);
+}
+
+/* --- receiving --- */
+
+/*
+ * The sender has not taken it back while it was copied: then it is the sender's
+ * again, who is told. Under the receiver's ep->lock.
+ */
+static bool give_back(struct o2gk_link *l, struct o2gk_way *w,
+		      const struct o2gk_job *j)
+{
+	bool valid;
+
+	if (!j->tx)
+		return true;
+	spin_lock(&l->lock);
+	valid = w->reading == j->tx;
+	if (valid)
+		o2g_list_add_tail(&j->tx->link, &w->done);
+	w->reading = NULL;
+	spin_unlock(&l->lock);
+	return valid;
+}
+
+/* The body is where it belongs, or @why it is not: on with the core. */
+static enum o2gd_lost end(struct o2gk_peer *q, struct o2gk_link *l,
+			  struct o2gk_way *w, struct o2gk_job *j,
+			  enum o2gd_lost why)
+{
+	if (!give_back(l, w, j) && !why)
+		why = O2GD_LOST_CLOSED;
+	if (!why)
+		why = o2gk_job_end(q, j);
+	q->ep->stats.rx_direct++;
+	o2gk_job_put(q, j);
+	return why;
+}
+
+/* The receiver is lost; the sender hears of that soon, in another way. */
+static void forget(struct o2gk_peer *q, struct o2gk_link *l,
+		   struct o2gk_way *w, struct o2gk_job *j)
+{
+	spin_lock(&l->lock);
+	w->reading = NULL;
+	spin_unlock(&l->lock);
+	o2gk_job_put(q, j);
+}
+
+/* Without the process there is no going on: a worker does. */
+static void leave_to_worker(struct o2gk_peer *q, struct o2gk_link *l,
+			    struct o2gk_way *w, const struct o2gk_job *j)
+{
+	spin_lock(&l->lock);
+	w->late = *j;
+	if (j->rx.sink.segs == &j->rx.put_seg)
+		w->late.rx.sink.segs = &w->late.rx.put_seg;
+	w->is_late = true;
+	spin_unlock(&l->lock);
+	o2gk_queue(q, &q->local_work);
+}
+
+/* Under the receiver's ep->lock. */
+static void receive(struct o2gk_peer *q, struct o2gk_link *l,
+		    struct o2gk_way *w, struct o2gk_job *j)
+{
+	enum o2gd_lost why;
+
+	if (q->lost || q->doom) {
+		forget(q, l, w, j);
+		return;
+	}
+	why = o2gk_job_begin(q, j);
+	if (!why && o2gk_job_to_user(j)) {
+		leave_to_worker(q, l, w, j);
+		return;
+	}
+	if (!why)
+		why = o2gk_job_copy(q, j);
+	why = end(q, l, w, j, why);
+	if (why)
+		o2gk_peer_doom(q, why, j->detail);
+}
+
+void o2gk_mail_late(struct o2gk_peer *q)
+{
+	struct o2gk_link *l = q->link;
+	struct o2gk_way *w = &l->way[!q->side];
+	enum o2gd_lost why = 0;
+	bool late;
+
+	spin_lock_bh(&l->lock);
+	late = w->is_late;
+	spin_unlock_bh(&l->lock);
+	if (!late)
+		return;
+	if (!q->lost)
+		why = o2gk_job_copy(q, &w->late);
+	o2gk_ep_lock(q->ep);
+	if (q->lost)
+		forget(q, l, w, &w->late);
+	else
+		why = end(q, l, w, &w->late, why);
+	if (why)
+		o2gk_peer_lost(q, why, w->late.detail);
+	o2gk_ep_unlock(q->ep, O2GK_WORKER, q);
+	spin_lock_bh(&l->lock);
+	w->is_late = false;
+	if (l->end[!q->side]) /* it may be done with its request */
+		o2gk_queue(l->end[!q->side], &l->end[!q->side]->tx_work);
+	spin_unlock_bh(&l->lock);
+}
+
+void o2gk_mail_close(struct o2gk_peer *q)
+{
+	struct o2gk_link *l = q->link;
+	struct o2gk_way *w = &l->way[!q->side];
+
+	wait_var_event(&l->pumping, !READ_ONCE(l->pumping));
+	cancel_work_sync(&q->local_work);
+	if (!w->is_late)
+		return;
+	w->is_late = false;
+	o2gk_ep_lock(q->ep);
+	forget(q, l, w, &w->late);
+	o2gk_ep_unlock(q->ep, O2GK_LINK, q);
+}
+
+/* --- delivering; without any lock --- */
+
+/* What can be delivered; under link->lock. */
+static bool next(const struct o2gk_link *l, unsigned int *side)
+{
+	for (*side = 0; *side < 2; ++*side) {
+		const struct o2gk_way *w = &l->way[*side];
+
+		if (o2g_list_empty(&w->mail) || w->is_late ||
+		    !l->end[!*side] || !is_tcp_drained(w))
+			continue;
+		if (l->end[*side] || !is_for_tcp(first(w)))
+			return true;
+	}
+	return false;
+}
+
+/* The first of @p's mail is to go by TCP; a worker or the caller sends it. */
+static void to_tcp(struct o2gk_link *l, struct o2gk_peer *p)
+{
+	struct o2gk_way *w = &l->way[p->side];
+
+	o2gk_ep_lock(p->ep);
+	spin_lock(&l->lock);
+	if (!o2g_list_empty(&w->mail) && is_for_tcp(first(w))) {
+		struct o2g_tx *tx = first(w);
+
+		o2g_list_del(&tx->link);
+		o2gk_tx_enqueue(p, tx);
+		w->tcp_sent = p->tx_bytes;
+	}
+	spin_unlock(&l->lock);
+	o2gk_ep_unlock(p->ep, O2GK_LINK, NULL);
+}
+
+static void deliver(struct o2gk_link *l, struct o2gk_peer *p,
+		    struct o2gk_peer *q, struct o2gk_job *j)
+{
+	bool has_request = j->tx;
+
+	o2gk_ep_lock(q->ep);
+	receive(q, l, &l->way[!q->side], j);
+	o2gk_ep_unlock(q->ep, O2GK_LINK, q);
+	if (!p || !has_request)
+		return;
+	o2gk_ep_lock(p->ep);
+	o2gk_local_sent(p);
+	o2gk_ep_unlock(p->ep, O2GK_LINK, p);
+}
+
+/* The first of @side's mail, taken; false: it is not to be delivered. */
+static bool take(struct o2gk_link *l, unsigned int side, struct o2gk_job *j)
+{
+	struct o2gk_way *w = &l->way[side];
+	struct o2g_tx *tx = first(w);
+
+	if (is_for_tcp(tx))
+		return false;
+	o2g_list_del(&tx->link);
+	o2gk_job_take(j, tx);
+	w->reading = j->tx;
+	return true;
+}
+
+void o2gk_mail_pump(struct o2gk_link *l)
+{
+	unsigned int side;
+	struct o2gk_job j;
+	int turn = TURN;
+
+	/* All the way: who sleeps here would hold up both ends. */
+	local_bh_disable();
+	spin_lock(&l->lock);
+	if (l->pumping)
+		goto out; /* he sees what we would deliver */
+	l->pumping = true;
+	while (turn > 0 && next(l, &side)) {
+		struct o2gk_peer *p = l->end[side], *q = l->end[!side];
+		bool taken = take(l, side, &j);
+
+		spin_unlock(&l->lock);
+		turn--;
+		if (taken) {
+			turn -= j.len >> PAGE_SHIFT;
+			deliver(l, p, q, &j);
+		} else {
+			to_tcp(l, p);
+		}
+		spin_lock(&l->lock);
+	}
+	if (next(l, &side))
+		o2gk_queue(l->end[!side], &l->end[!side]->local_work);
+	l->pumping = false;
+	wake_up_var(&l->pumping);
+out:
+	spin_unlock(&l->lock);
+	local_bh_enable();
+}
