@@ -18,6 +18,8 @@ struct walk {
 	/* n pieces of len bytes at p, stride apart */
 	void (*run)(struct walk *w, char *p, MPI_Count len, MPI_Count n,
 		    MPI_Aint stride);
+	/* the whole list of blocks at p, n times, stride apart */
+	void (*lists)(struct walk *w, char *p, MPI_Count n, MPI_Aint stride);
 };
 
 /*
@@ -55,6 +57,45 @@ COPY_PIECES(4)
 COPY_PIECES(8)
 COPY_PIECES(16)
 
+/*
+ * One piece of any size. Members of structs are short, and a call of memcpy for
+ * each takes longer than the copy: two moves that may overlap do.
+ */
+#define COPY_ENDS(size)                                                     \
+	static inline void copy_ends_##size(char *to, const char *from,     \
+					    size_t len)                     \
+	{                                                                   \
+		struct {                                                    \
+			char byte[size];                                    \
+		} head, tail;                                               \
+                                                                            \
+		memcpy(&head, from, size);                                  \
+		memcpy(&tail, from + len - size, size);                     \
+		memcpy(to, &head, size);                                    \
+		memcpy(to + len - size, &tail, size);                       \
+	}
+COPY_ENDS(1)
+COPY_ENDS(2)
+COPY_ENDS(4)
+COPY_ENDS(8)
+COPY_ENDS(16)
+
+static inline void copy_piece(char *to, const char *from, size_t len)
+{
+	if (len > 32)
+		memcpy(to, from, len);
+	else if (len >= 16)
+		copy_ends_16(to, from, len);
+	else if (len >= 8)
+		copy_ends_8(to, from, len);
+	else if (len >= 4)
+		copy_ends_4(to, from, len);
+	else if (len >= 2)
+		copy_ends_2(to, from, len);
+	else
+		copy_ends_1(to, from, len);
+}
+
 static inline void copy_run(char *to, MPI_Aint to_step, const char *from,
 			    MPI_Aint step, size_t len, MPI_Count n)
 {
@@ -76,7 +117,7 @@ static inline void copy_run(char *to, MPI_Aint to_step, const char *from,
 		break;
 	default:
 		for (; n > 0; n--, from += step, to += to_step)
-			memcpy(to, from, len);
+			copy_piece(to, from, len);
 	}
 }
 
@@ -96,6 +137,40 @@ static void unpack_run(struct walk *w, char *p, MPI_Count len, MPI_Count n,
 
 	w->packed += len * n;
 	copy_run(p, stride, in, len, len, n);
+}
+
+static void pack_lists(struct walk *w, char *p, MPI_Count n, MPI_Aint stride)
+{
+	const struct mpii_block *b, *end = w->t->blocks + w->t->nblocks;
+
+	for (; n > 0; n--, p += stride) {
+		for (b = w->t->blocks; b < end; b++) {
+			if (b->n > 1) {
+				pack_run(w, p + b->disp, b->len, b->n,
+					 b->stride);
+				continue;
+			}
+			copy_piece(w->packed, p + b->disp, b->len);
+			w->packed += b->len;
+		}
+	}
+}
+
+static void unpack_lists(struct walk *w, char *p, MPI_Count n, MPI_Aint stride)
+{
+	const struct mpii_block *b, *end = w->t->blocks + w->t->nblocks;
+
+	for (; n > 0; n--, p += stride) {
+		for (b = w->t->blocks; b < end; b++) {
+			if (b->n > 1) {
+				unpack_run(w, p + b->disp, b->len, b->n,
+					   b->stride);
+				continue;
+			}
+			copy_piece(p + b->disp, w->packed, b->len);
+			w->packed += b->len;
+		}
+	}
 }
 
 static MPI_Count min_count(MPI_Count a, MPI_Count b)
@@ -158,21 +233,18 @@ static void walk_list(struct walk *w, char *base, MPI_Count lo, MPI_Count hi)
 	}
 }
 
-static void walk_whole(struct walk *w, int level, char *base)
+/* All that is inside of loop @level, n times, stride apart. */
+static void walk_whole(struct walk *w, int level, char *base, MPI_Count n,
+		       MPI_Aint stride)
 {
-	const struct mpii_type *t = w->t;
-	const struct mpii_loop *l = &t->loops[level];
+	const struct mpii_loop *l = &w->t->loops[level];
 
-	if (level < t->nloops) {
-		for (MPI_Count i = 0; i < l->n; i++)
-			walk_whole(w, level + 1, base + i * l->stride);
+	if (level == w->t->nloops) {
+		w->lists(w, base, n, stride);
 		return;
 	}
-	for (size_t i = 0; i < t->nblocks; i++) {
-		const struct mpii_block *b = &t->blocks[i];
-
-		w->run(w, base + b->disp, b->len, b->n, b->stride);
-	}
+	for (MPI_Count i = 0; i < n; i++)
+		walk_whole(w, level + 1, base + i * stride, l->n, l->stride);
 }
 
 static void walk_loops(struct walk *w, int level, char *base, MPI_Count lo,
@@ -182,15 +254,21 @@ static void walk_loops(struct walk *w, int level, char *base, MPI_Count lo,
 static void walk_turns(struct walk *w, int level, MPI_Count bytes,
 		       MPI_Aint stride, char *base, MPI_Count lo, MPI_Count hi)
 {
+	MPI_Count whole;
+
 	base += lo / bytes * stride;
 	hi -= lo / bytes * bytes;
 	lo %= bytes;
-	for (; hi > 0; base += stride, hi -= bytes, lo = 0) {
-		if (lo == 0 && hi >= bytes)
-			walk_whole(w, level, base);
-		else
-			walk_loops(w, level, base, lo, min_count(hi, bytes));
+	if (lo) {
+		walk_loops(w, level, base, lo, min_count(hi, bytes));
+		base += stride;
+		hi -= bytes;
 	}
+	whole = hi > 0 ? hi / bytes : 0;
+	walk_whole(w, level, base, whole, stride);
+	hi -= whole * bytes;
+	if (hi > 0)
+		walk_loops(w, level, base + whole * stride, 0, hi);
 }
 
 static void walk_loops(struct walk *w, int level, char *base, MPI_Count lo,
@@ -224,7 +302,8 @@ static void walk(struct walk *w, char *base, MPI_Count off, MPI_Count n)
 void mpii_pack(const struct mpii_type *t, const void *buf, MPI_Count count,
 	       MPI_Count off, void *out, size_t n)
 {
-	struct walk w = { .t = t, .packed = out, .run = pack_run };
+	struct walk w = { .t = t, .packed = out, .run = pack_run,
+			  .lists = pack_lists };
 
 	if (n == 0)
 		return;
@@ -237,7 +316,8 @@ void mpii_pack(const struct mpii_type *t, const void *buf, MPI_Count count,
 void mpii_unpack(const struct mpii_type *t, void *buf, MPI_Count count,
 		 MPI_Count off, const void *in, size_t n)
 {
-	struct walk w = { .t = t, .packed = (char *)in, .run = unpack_run };
+	struct walk w = { .t = t, .packed = (char *)in, .run = unpack_run,
+			  .lists = unpack_lists };
 
 	if (n == 0)
 		return;
