@@ -13,11 +13,14 @@ passed=0
 failed=0
 mkdir -p "$REAL"
 
-# check WORDS: after a command; counts it, and shows $TMP/out and err if it
-# failed. Returns what the command did.
-check()
+# judge STATUS WORDS: counts it, and shows $TMP/out and err if STATUS is not 0.
+# Returns STATUS.
+judge()
 {
-	if [ $? = 0 ]; then
+	local status=$1
+
+	shift
+	if [ "$status" = 0 ]; then
 		passed=$((passed + 1))
 		echo "ok      $*"
 		return
@@ -25,7 +28,14 @@ check()
 	failed=$((failed + 1))
 	echo "FAILED  $*"
 	tail -n 20 "$TMP/out" "$TMP/err" 2>/dev/null | sed 's/^/    | /'
-	return 1
+	return "$status"
+}
+
+# check WORDS: the same, right after a command. Not with $(...) among the words:
+# its status would be taken for the command's.
+check()
+{
+	judge $? "$@"
 }
 
 # The last line, as of tests/run.

@@ -98,7 +98,7 @@ for kind in $mpis; do
 	check "srun --mpi=$kind: a board of 4 ranks"
 	srun_is "$kind" 4 "$BUILD/examples/ring"
 	[ $rc = 0 ] && grep -q '^4 ranks' "$TMP/out"
-	check "srun --mpi=$kind: $(cat "$TMP/out")"
+	judge $? "srun --mpi=$kind: $(cat "$TMP/out")"
 	srun_is "$kind" 3 "$BUILD/tests/mpi/coll_random"
 	[ $rc = 0 ]
 	check "srun --mpi=$kind: collectives of 3 ranks"
