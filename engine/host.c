@@ -38,6 +38,11 @@ const char *chan_ep_node(const struct chan_ep *ep)
 	return ((const struct user_ep *)ep)->node;
 }
 
+bool chan_ep_away(const struct chan_ep *ep)
+{
+	return !((const struct user_ep *)ep)->inside;
+}
+
 void chan_nudged(struct chan_ep *cep)
 {
 	struct user_ep *ep = user_of_chan(cep);

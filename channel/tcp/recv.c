@@ -240,16 +240,18 @@ static enum step step(struct turn *t, u64 *budget)
 /*
  * In the middle of a long body nothing can be done with a few bytes more: have
  * the kernel wake us for a good part of it, or for the rest. Without that the
- * progress thread runs for every packet, at the expense of the program.
+ * progress thread runs for every packet, at the expense of the program. Nobody
+ * waits for what that thread copies, so its pieces are larger; for one who waits
+ * copying goes on while the rest arrives.
  */
 static void set_lowat(struct tcp_conn *k)
 {
 	u64 left = k->stream.in_body ? k->stream.body_left : 0;
-	int want = left < TCP_LONG ? 1 : left < TCP_LOWAT ? (int)left :
-							     TCP_LOWAT;
+	u64 most = chan_ep_away(k->chan->chan.ep) ? TCP_LOWAT_AWAY : TCP_LOWAT;
+	int want = left < TCP_LONG ? 1 : (int)(left < most ? left : most);
 
-	/* It only ever has to be small enough. */
-	if (want == k->lowat || (want > k->lowat && k->lowat > 1))
+	/* It only ever has to be small enough; a little more gains nothing. */
+	if (want == k->lowat || (want / 2 < k->lowat && want > k->lowat))
 		return;
 	k->lowat = want;
 	setsockopt(k->watch.fd, SOL_SOCKET, SO_RCVLOWAT, &want, sizeof(want));

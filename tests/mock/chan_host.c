@@ -53,6 +53,11 @@ const char *chan_ep_node(const struct chan_ep *ep)
 	return ep->node;
 }
 
+bool chan_ep_away(const struct chan_ep *ep)
+{
+	return false;
+}
+
 struct chan_peer *chan_ep_peer(struct chan_ep *ep, u32 rank)
 {
 	if (rank >= ep->size)

@@ -56,6 +56,11 @@ const char *chan_ep_node(const struct chan_ep *ep)
 	return host_of(ep)->node;
 }
 
+bool chan_ep_away(const struct chan_ep *ep)
+{
+	return false;
+}
+
 struct chan_peer *chan_ep_peer(struct chan_ep *ep, u32 rank)
 {
 	struct host *h = host_of(ep);

@@ -451,6 +451,44 @@ static void busy_peer(void)
 	free(b);
 }
 
+/* Without a call that says so, which no thread may do but this test. */
+__attribute__((no_sanitize("thread"))) static bool comes(const unsigned char *b)
+{
+	uint64_t end = o2g_now_us() + 10000000;
+
+	while (*(const volatile unsigned char *)b != 0xa5)
+		if (o2g_now_us() > end)
+			return false;
+	return true;
+}
+
+/* All of every message arrives while the receiver computes: the end of a long one
+ * as well as what comes after it. */
+static void busy_receiver(void)
+{
+	static const unsigned sizes[] = { 40 << 10, 512 << 10, (512 << 10) + 1,
+					  8, (3 << 20) + 7, 100 << 10, 1 };
+	enum { COUNT = sizeof(sizes) / sizeof(*sizes) };
+	struct o2g_req *r[COUNT];
+	unsigned char *b[COUNT];
+
+	for (unsigned i = 0; i < COUNT; i++) {
+		struct o2g_seg seg = { malloc(sizes[i]), sizes[i] };
+
+		b[i] = memset(seg.base, me == 1 ? 0xa5 : 0, sizes[i]);
+		if (me == 1)
+			CHECK(o2g_isend(ep, 0, i, &seg, 1, 0, &r[i]) == 0);
+		else
+			CHECK(o2g_irecv(ep, 1, i, 0, &seg, 1, &r[i]) == 0);
+	}
+	for (unsigned i = 0; i < COUNT && me == 0; i++)
+		CHECK(comes(b[i] + sizes[i] - 1));
+	for (unsigned i = 0; i < COUNT; i++) {
+		CHECK(o2g_wait(r[i], NULL) == 0);
+		free(b[i]);
+	}
+}
+
 static void flood(void)
 {
 	enum { N = 20000, LEN = 4096 };
@@ -797,6 +835,7 @@ OVER(descriptor, 2, descriptor, -1)
 OVER(wait_any, 2, wait_any, -1)
 OVER(wait_errors, 2, wait_errors, -1)
 OVER(busy_peer, 2, busy_peer, -1)
+OVER(busy_receiver, 2, busy_receiver, -1)
 OVER(threads, 2, threads, -1)
 OVER(to_self, 2, to_self, -1)
 OVER(asked_once, 2, asked_once, -1)
@@ -843,7 +882,8 @@ int main(int argc, char **argv)
 		BOTH(pingpong),	  BOTH(storm),	    BOTH(wildcards),
 		BOTH(probing),	  BOTH(cancelling), BOTH(truncating),
 		BOTH(putget),	  BOTH(descriptor), BOTH(wait_any),
-		BOTH(busy_peer),  BOTH(threads),    BOTH(to_self),
+		BOTH(busy_peer),  BOTH(busy_receiver),
+		BOTH(threads),	  BOTH(to_self),
 		BOTH(work),	  BOTH(asked_once), BOTH(wait_errors),
 		cmocka_unit_test(wait_shared__shm),
 		BOTH(views),	  BOTH(views_late),
