@@ -56,6 +56,7 @@ int mpii_scatter_binomial(const struct coll *k, const struct coll_side *s,
 			  int root);
 
 int mpii_allgather_shared(const struct coll *k, const struct coll_side *r);
+int mpii_allgather_pull(const struct coll *k, const struct coll_side *r);
 int mpii_allgather_direct(const struct coll *k, const struct coll_side *r);
 int mpii_allgather_ring(const struct coll *k, const struct coll_side *r);
 int mpii_allgather_doubling(const struct coll *k, const struct coll_side *r);
@@ -68,6 +69,8 @@ int mpii_allgather_blocks(const struct coll *k, const struct coll_side *r,
 
 int mpii_alltoall_shared(const struct coll *k, const struct coll_side *s,
 			 const struct coll_side *r);
+int mpii_alltoall_pull(const struct coll *k, const struct coll_side *s,
+		       const struct coll_side *r);
 int mpii_alltoallv_shared(const struct coll *k, const struct coll_side *s,
 			  const struct coll_side *r);
 int mpii_alltoall_central(const struct coll *k, const struct coll_side *s,

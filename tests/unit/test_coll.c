@@ -339,6 +339,28 @@ int o2g_wait_shared(struct o2g_ep *ep, int (*cond)(void *), void *arg,
 	return 0;
 }
 
+int o2g_mem_register(struct o2g_ep *ep, void *base, size_t len, unsigned access,
+		     struct o2g_mem **mem, struct o2g_key *key)
+{
+	return -1;
+}
+
+void o2g_mem_deregister(struct o2g_mem *mem)
+{
+}
+
+int o2g_get(struct o2g_ep *ep, int peer, const struct o2g_seg *segs,
+	    unsigned nsegs, const struct o2g_key *key, uint64_t offset,
+	    struct o2g_req **req)
+{
+	return -1;
+}
+
+int o2g_wait(struct o2g_req *req, struct o2g_status *status)
+{
+	return 0;
+}
+
 int o2g_peer_info(struct o2g_ep *ep, int peer, struct o2g_peer_info *info)
 {
 	return 0;

@@ -5,11 +5,13 @@
 #define ADAPT(name, algorithm) \
 	COLL_ADAPT(name##_##algorithm, mpii_allgather_##algorithm, &a->r)
 ADAPT(allgather, shared)
+ADAPT(allgather, pull)
 ADAPT(allgather, direct)
 ADAPT(allgather, ring)
 ADAPT(allgather, doubling)
 ADAPT(allgather, bruck)
 ADAPT(allgatherv, shared)
+ADAPT(allgatherv, pull)
 ADAPT(allgatherv, direct)
 ADAPT(allgatherv, ring)
 
