@@ -10,7 +10,7 @@
 need_driver
 
 LAB_ALL=${LAB_ALL:-0} LAB_LINES=${LAB_LINES:-}
-quick=" match.2 truncate.2 complete.2 buffered.2 probe.2 cancel.2 intercomm.2 errors.3 "
+quick=" match.2 truncate.2 complete.2 burst.2 buffered.2 probe.2 cancel.2 intercomm.2 errors.3 "
 
 # wanted NAME RANKS
 wanted()
