@@ -156,9 +156,14 @@ static bool spin(struct user_ep *ep, int (*cond)(void *), void *arg)
 static bool offer_core(struct user_ep *ep, int (*cond)(void *), void *arg)
 {
 	u64 start = o2g_now_ns(), before = start, after, in_vain = 0;
+	u64 fds_every_ns = rhythm_of(ep).fds_every_ns, last_fds = start;
 
 	do {
 		user_poll(ep);
+		if (before - last_fds > fds_every_ns) {
+			last_fds = before;
+			user_poll_fds(ep, 0);
+		}
 		if (holds(ep, cond, arg))
 			return true;
 		user_unlock(ep);
