@@ -7,16 +7,19 @@
 /*
  * A request longer than this that is not over may need us while the program
  * computes: a send because its rest is still to go out, a receive if its message
- * is too long to come without asking. Others can wait until it comes back.
+ * is too long to come without asking, or if so many are under way that they fill
+ * a socket which nobody reads. Others can wait until it comes back.
  */
 #define ASYNC_MIN (32 << 10)
 #define ASYNC_MIN_ANY (64 << 10) /* from whom is not known */
+#define ASYNC_MANY 4
 
-static bool needs_us(const struct o2g_req *r)
+static bool needs_us(const struct user_ep *ep, const struct o2g_req *r)
 {
 	u64 eager = r->peer ? r->peer->eager_max : ASYNC_MIN_ANY;
 
-	return r->kind != O2G_REQ_RECV || r->len > eager;
+	return r->kind != O2G_REQ_RECV || r->len > eager ||
+	       ep->reqs_in_use >= ASYNC_MANY;
 }
 
 /* The peer to send to: the quick way when it is connected already. */
@@ -40,7 +43,7 @@ static inline struct user_peer *destination(struct user_ep *ep, int rank,
 static inline void leave(struct user_ep *ep, struct user_req *r)
 {
 	if (unlikely(r->core.len > ASYNC_MIN) && !user_is_done(&r->core) &&
-	    needs_us(&r->core))
+	    needs_us(ep, &r->core))
 		user_async_want(ep);
 	user_unlock(ep);
 }
