@@ -175,8 +175,8 @@ static void arm_and_settle(struct user_ep *ep)
  */
 static bool worth_arming(const struct user_ep *ep, int look)
 {
-	return ep->reqs_in_use || ep->works || ep->nmems || ep->user_fd_used ||
-	       look >= LOOK_MAX_MS;
+	return ep->reqs_in_use || ep->works || ep->mems_in_use ||
+	       ep->user_fd_used || look >= LOOK_MAX_MS;
 }
 
 static void *run(void *arg)

@@ -55,6 +55,7 @@ int user_mem_register(struct o2g_ep *o, void *base, size_t len,
 	m->slot = (u32)slot;
 	m->key = (u64)secret << 32 | (m->slot + 1);
 	ep->mems[slot] = m;
+	ep->mems_in_use++;
 	user_unlock(ep);
 	*mem = m;
 	*key = (struct o2g_key){ m->key, (u64)(uintptr_t)base, len };
@@ -67,6 +68,7 @@ void user_mem_deregister(struct o2g_mem *m)
 
 	user_lock(ep);
 	ep->mems[m->slot] = NULL;
+	ep->mems_in_use--;
 	user_unlock(ep);
 	free(m);
 }

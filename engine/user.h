@@ -139,7 +139,8 @@ struct user_ep {
 
 	/* registered memory */
 	struct o2g_mem **mems;
-	u32 nmems;
+	u32 nmems; /* places in it */
+	u32 mems_in_use;
 
 	/* statistics */
 	u64 unexp_bytes, unexp_peak;
