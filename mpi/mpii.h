@@ -116,10 +116,6 @@ static inline bool mpii_world_running(void)
 
 /* Ends the job: tells the launcher, then exits. Does not return. */
 _Noreturn void mpii_abort(int code, const char *text);
-/* The same for some ranks of the world, in ascending order, and us among them;
- * for all where the launcher knows no other way. */
-_Noreturn void mpii_abort_some(int code, const char *text, const int *ranks,
-			       int n);
 
 /* --- groups (group.c) --- */
 

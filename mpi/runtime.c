@@ -51,9 +51,7 @@ static void at_exit(void)
 	if (job != JOINED || atomic_load(&mpii.users) || getpid() != process)
 		return;
 	if (pmi_shares()) {
-		/* who waits for a rank that has died, and for us, must see us
-		 * go, too */
-		if (met != ALONE && !o2g_losses(mpii.ep))
+		if (met != ALONE)
 			pmi_leave();
 	} else {
 		meet_all();

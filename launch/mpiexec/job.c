@@ -78,17 +78,9 @@ static void check_leaving(void)
 	job_send_all(FRAME_LEAVE, -1, NULL, 0);
 }
 
-static void aborted(int rank, struct reader *data)
+static void aborted(int rank, int code)
 {
-	int code = (int)read_u32(data);
-	const char *ranks = read_str(data);
-	char *text;
-
-	if (*ranks) {
-		verdict_abort_some(rank, code, ranks);
-		return;
-	}
-	text = xprintf(
+	char *text = xprintf(
 		"rank %d on %s called MPI_Abort with code %d; the job is ended",
 		rank, job_host(rank), code);
 
@@ -175,7 +167,7 @@ static void on_frame(struct chan *c, enum frame_type type, int rank,
 		fence_in(n, data);
 		break;
 	case FRAME_ABORT:
-		aborted(rank, data);
+		aborted(rank, (int)read_u32(data));
 		break;
 	case FRAME_EXIT:
 		exited(rank, data);

@@ -30,7 +30,6 @@ struct job_rank {
 	bool shared;  /* others can reach it */
 	bool awaited; /* another rank waits for that */
 	bool leaving; /* it waits until the others want to leave, too */
-	bool aborted; /* by itself or another, and the job goes on */
 };
 
 struct job {
@@ -84,8 +83,6 @@ void verdict_init(void);
 /* The job has failed and will be ended. @text is freed; NULL says nothing. */
 void verdict_fail(enum cause cause, int rank, int code, char *text);
 void verdict_exit(int rank, int status, enum rank_state state);
-/* Some ranks are to end, as in "0-3,7", and the others go on. */
-void verdict_abort_some(int by, int code, const char *ranks);
 /* At once. */
 void verdict_kill(int code);
 /* Somebody waits in a barrier or for a rank, or has left: can that still be

@@ -150,46 +150,12 @@ void verdict_exit(int rank, int status, enum rank_state state)
 {
 	int code = WEXITSTATUS(status);
 
-	if (job.ending || job.ranks[rank].aborted)
+	if (job.ending)
 		return;
 	if (WIFSIGNALED(status))
 		killed(rank, WTERMSIG(status));
 	else if (code || (state == RANK_IN_MPI && job.running))
 		left(rank, code, state);
-}
-
-static void abort_rank(int r, bool itself)
-{
-	struct node *n = &job.nodes[job.place.ranks[r].node];
-
-	if (job.ranks[r].exited)
-		return;
-	job.ranks[r].aborted = true;
-	if (!itself && !n->done)
-		chan_send_u32(&n->chan, FRAME_KILL, r, GRACE_MS);
-}
-
-/* Those who wait for them learn of it by their connections, as of any death. */
-void verdict_abort_some(int by, int code, const char *ranks)
-{
-	const char *p = ranks;
-	char *end;
-
-	if (first.cause || job.ending)
-		return;
-	say("rank %d on %s aborts rank%s %s with code %d; the others go on", by,
-	    job_host(by), strpbrk(ranks, ",-") ? "s" : "", ranks, code);
-	while (*p >= '0' && *p <= '9') {
-		long r = strtol(p, &end, 10), last = r;
-
-		if (*end == '-')
-			last = strtol(end + 1, &end, 10);
-		for (; r <= last && r < job.place.size; r++)
-			abort_rank((int)r, r == by);
-		p = end + (*end == ',');
-	}
-	if (!job.code)
-		job.code = code & 0xff ? code & 0xff : EXIT_TROUBLE;
 }
 
 /* Does somebody wait for this rank, which will not come any more? */

@@ -74,8 +74,5 @@ int pmi_finalize(void);
  * thread waits in a call above.
  */
 void pmi_abort(int code, const char *text);
-/* The same for some of the ranks, of which we are one. Where the launcher cannot
- * do that, for all. */
-void pmi_abort_some(int code, const int *ranks, int n);
 
 #endif
