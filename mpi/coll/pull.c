@@ -2,6 +2,7 @@
 /* See pull.h. */
 #include "coll/pull.h"
 
+#include "coll/algorithms.h"
 #include "coll/shared.h"
 #include "request.h"
 
@@ -105,18 +106,6 @@ static int take_all(const struct coll *k, enum coll_offered what,
 	return err;
 }
 
-/* Nobody reads ours any more. */
-static int all_have_read(const struct coll *k)
-{
-	struct coll_slot o = coll_slot_take(k, 0);
-	int err = coll_slot_enter(k, &o);
-
-	if (!err)
-		err = coll_slot_meet(k, &o);
-	coll_slot_leave(&o);
-	return err;
-}
-
 int coll_pull(const struct coll *k, enum coll_offered what, const void *buf,
 	      MPI_Count count, const struct mpii_type *t,
 	      const struct coll_side *r)
@@ -139,7 +128,7 @@ int coll_pull(const struct coll *k, enum coll_offered what, const void *buf,
 	if (!read)
 		read = take_all(k, what, &o, r);
 	coll_slot_leave(&o);
-	end = all_have_read(k);
+	end = mpii_barrier_shared(k); /* nobody reads ours any more */
 	withdraw(&u);
 	return err ? err : read ? read : end;
 }
