@@ -18,7 +18,6 @@ nas_flags  := -std=gnu11 -O3 -Wall -Wextra -Wno-stringop-overflow
 # MPICH's header makes the compiler warn about MPI_STATUSES_IGNORE.
 bench_flags := -std=gnu11 -O2 -Wall -Wextra -Wno-stringop-overflow
 
-# The matching of core/ by itself, for more peers than there are ranks.
 # Parsing and matching in the BPF program, as an experiment: docs/performance.md.
 ifeq ($(O2G_BPF),1)
 bench-build: $(BUILD)/bench/bpf_match
@@ -33,15 +32,20 @@ $(BUILD)/bench/bpf_match: bench/bpf/match.c $(BUILD)/include/bench_match.skel.h 
 	$(CC) $(bench_flags) -Wno-unused-parameter -Ibench/bpf -Icore -Iengine \
 	  -Iinclude -Ichannel -I$(BUILD)/include -o $@ $< core/match.c \
 	  core/stream.c core/wire.c -lbpf
-
-# A round trip with nothing around it: how near the channel is to what is possible.
-bench-build: $(BUILD)/bench/bpf_floor
-$(BUILD)/bench/bpf_floor: bench/bpf/floor.c $(BUILD)/include/o2g_bpf.skel.h
-	@mkdir -p $(@D)
-	$(CC) $(bench_flags) -Ichannel -Ibase -Iengine -Iinclude -Icore \
-	  -I$(BUILD)/include -o $@ $< -lbpf
 endif
 
+# Plain programs: what is possible without any MPI.
+PLAIN_SHARED := bench/plain/plain.c bench/plain/pair.c bench/plain/half_trip.c
+PLAIN_NAMES  := trip overlap alltoall $(if $(filter 1,$(O2G_BPF)),ring)
+plain_bpf    := -Ichannel -Ibase -Iengine -Iinclude -Icore -I$(BUILD)/include -lbpf
+
+bench-build: $(PLAIN_NAMES:%=$(BUILD)/bench/plain/%)
+$(BUILD)/bench/plain/ring: $(BUILD)/include/o2g_bpf.skel.h
+$(BUILD)/bench/plain/%: bench/plain/%.c $(PLAIN_SHARED) bench/plain/plain.h
+	@mkdir -p $(@D)
+	$(CC) $(bench_flags) -o $@ $< $(PLAIN_SHARED) -pthread $(if $(filter ring,$*),$(plain_bpf))
+
+# The matching of core/ by itself, for more peers than there are ranks.
 bench-build: $(BUILD)/bench/match_peers
 $(BUILD)/bench/match_peers: bench/match_peers.c core/match.c $(wildcard core/*.h)
 	@mkdir -p $(@D)
@@ -78,7 +82,8 @@ test-build: $(NAS_NAMES:%=$(BUILD)/tests/mpi/nas_%)
 
 # A test runs the comparison itself, with us alone.
 test-build: $(BUILD)/bench/o2g/perf $(BUILD)/bench/o2g/nas/is \
-            $(BUILD)/bench/match_peers $(BUILD)/bench/corelink
+            $(BUILD)/bench/match_peers $(BUILD)/bench/corelink \
+            $(BUILD)/bench/plain/trip $(BUILD)/bench/plain/alltoall
 
 $(eval $(call bench_rules,o2g,$(MPICC),$(MPICC) $(LIBMPI) $(MPI_H),$(PERF_OURS),$(PERF_FLAGS) -lo2g))
 ifneq ($(shell command -v mpicc.mpich),)

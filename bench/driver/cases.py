@@ -21,6 +21,8 @@ class Case:
     in_quick: bool = True
     about: int = 4      # seconds it takes, as long as that is not known
     only: tuple = ()    # the implementations it is for; (): all
+    plain: tuple = ()   # a program of bench/plain that does it without MPI
+    plain_bpf: tuple = ()  # the same, in the way of the bpf channel
 
     @property
     def key(self):
@@ -105,7 +107,9 @@ NAS_RANKS = (2, 4, 16)
 
 def point_to_point():
     for over in ("shm", "tcp"):
-        yield Case("latency", "latency", over, LATENCY, FEW, turns=TURNS)
+        yield Case("latency", "latency", over, LATENCY, FEW, turns=TURNS,
+                   plain=("trip", "8,16k") if over == "tcp" else (),
+                   plain_bpf=("ring",) if over == "tcp" else ())
         yield Case("rate", "rate", over, ["--sizes", "8", *PIN], SHORT,
                    turns=TURNS)
         yield Case("bandwidth", "bandwidth", over, BANDWIDTH, FEW_LARGE)
@@ -143,7 +147,7 @@ def one_sided():
 
 def progress():
     yield Case("overlap", "overlap", "tcp1g", OVERLAP, ["--reps", "3"],
-               rounds=3, about=8)
+               rounds=3, about=8, plain=("overlap", OVERLAP[1]))
     yield Case("overlap", "overlap", "tcp", OVERLAP, ["--reps", "3"],
                rounds=3, about=8, in_quick=False)
     for over in ("shm", "tcp"):
@@ -167,7 +171,9 @@ def collectives():
             yield Case(name, name, over,
                        ["--sizes", sizes] if sizes else [], SHORT,
                        ranks=COLLECTIVE_RANKS, limit=60, rounds=3,
-                       in_quick=over == "tcp" and name in IN_QUICK)
+                       in_quick=over == "tcp" and name in IN_QUICK,
+                       plain=("alltoall", sizes)
+                       if (over, name) == ("shm", "alltoall") else ())
 
 
 def every_collective():

@@ -123,12 +123,38 @@ class OpenMPI:
                  "-n", str(ranks)], {})
 
 
+class Plain:
+    """No MPI at all: what is possible, for the cases that have such a program.
+    It is started with the names of the namespaces, not by a launcher."""
+    folder = "plain"
+    peer = False
+
+    def __init__(self, build, key, title):
+        self.build, self.key, self.title = build, key, title
+
+    def program(self, case):
+        """The program and its arguments; () where there is none."""
+        words = case.plain_bpf if self.key == "plain-bpf" else case.plain
+        path = os.path.join(self.build, "bench", "plain", *words[:1])
+        return [path, *words[1:]] if words and os.path.exists(path) else []
+
+    def version(self):
+        return self.title
+
+    def usable(self):
+        return self.key == "plain" or os.geteuid() == 0
+
+    def runs(self, _):
+        return True
+
+
 def every(build):
     return (O2G(build),
             O2G(build, "o2g-bpf", "O2G bpf", {"O2G_CHANNELS": "bpf"}),
             O2G(build, "o2g-kernel", "O2G kernel",
                 {"O2G_ENGINE": "kernel", "O2G_CHANNELS": "tcp"}),
-            MPICH(), OpenMPI())
+            MPICH(), OpenMPI(), Plain(build, "plain", "no MPI"),
+            Plain(build, "plain-bpf", "no MPI, by bpf"))
 
 
 def available(build, wanted=None):

@@ -7,6 +7,9 @@ SIGN = {"ratio-max": "<=", "max": "<=", "depth-max": "<=",
         "ratio-min": ">=", "min": ">=", "mpich-min": ">="}
 TITLES = {"o2g": "O2G", "o2g-bpf": "O2G bpf", "o2g-kernel": "O2G kernel",
           "mpich": "MPICH", "openmpi": "Open MPI"}
+# What the same takes without MPI, beside whose it is shown.
+PLAIN = {"o2g": "plain", "o2g-bpf": "plain-bpf"}
+PLAIN_TITLES = {"plain": "no MPI", "plain-bpf": "no MPI, by bpf"}
 
 
 def score_of(results, target, ours):
@@ -33,6 +36,17 @@ def at_least(results, target):
     return limit / seconds if limit and seconds else None
 
 
+def plain_score(results, target):
+    """What a program without MPI would score; None where there is none."""
+    plain = PLAIN.get(target.ours)
+    value = results.median(target.case, plain, target.size, target.column)
+    if value is None or not target.kind.startswith("ratio"):
+        return value
+    return results.ratio(target.case, target.size, target.column,
+                         min if target.kind == "ratio-max" else max,
+                         peers=target.peers, ours=plain)
+
+
 def judge(results, target):
     """The row of the table for a target; None where nothing was measured."""
     at = {impl: results.median(target.case, impl, target.size, target.column)
@@ -51,7 +65,7 @@ def judge(results, target):
         verdict = "PASS" if good else "MISS"
     return {"case": target.case, "text": target.text, "kind": target.kind,
             "limit": target.limit, "values": at, "score": score,
-            "verdict": verdict,
+            "verdict": verdict, "plain": plain_score(results, target),
             "failed": [impl for impl in at if impl in failures]}
 
 
@@ -74,12 +88,24 @@ def is_ratio(row):
     return row["kind"] not in ("min", "max")
 
 
+def score_number(row, score):
+    return f"{score:.2f}x" if is_ratio(row) else number(score)
+
+
 def score_text(row):
     if row["score"] is None:
         return ""
     more = ">" if row["kind"] == "mpich-min" and "mpich" in row["failed"] else ""
-    return (f"{more}{row['score']:.2f}x" if is_ratio(row)
-            else number(row["score"]))
+    return more + score_number(row, row["score"])
+
+
+def plain_text(row):
+    plain = row.get("plain")
+    return "" if plain is None else f"no MPI: {score_number(row, plain)}"
+
+
+def title_of(impl):
+    return TITLES.get(impl) or PLAIN_TITLES[impl]
 
 
 def goal_text(row):
@@ -107,10 +133,10 @@ def table(results):
         print(f"  {row['text']:44}" +
               "".join(f"{cell(row, i):>11}" for i in impls) +
               f"{score_text(row):>9}  {goal_text(row):8} "
-              f"{row['verdict'] or ''}")
+              f"{row['verdict'] or '':5} {plain_text(row)}".rstrip())
     for case, failed in results.failures.items():
         for impl, why in failed.items():
-            print(f"\n{case} failed with {TITLES[impl]}: {why}")
+            print(f"\n{case} failed with {title_of(impl)}: {why}")
     far = [ns for impls in results.distances.values()
            for all_ns in impls.values() for ns in all_ns if ns]
     if far and max(far) > 1.5 * min(far):

@@ -3,7 +3,8 @@
 
 from html import escape
 
-from driver.table import TITLES, cell, goal_text, score_text
+from driver.table import (TITLES, cell, goal_text, plain_text, score_text,
+                          title_of)
 
 from . import figures, svg
 
@@ -85,7 +86,7 @@ def targets(rows, impls):
         body.append(f"<tr><td>{escape(over)}: {escape(row['text'])}</td>"
                     f'<td class="ratio">{score_text(row).replace("x", "×")}'
                     f"</td><td>{escape(goal_text(row).replace('x', '×'))}</td>"
-                    f'<td class="{verdict}">{VERDICT.get(verdict, "–")}</td>'
+                    f'<td class="{verdict}">{verdict_text(row)}</td>'
                     f"{values}</tr>")
     head = "".join(f'<th class="wide">{escape(TITLES[i])}</th>' for i in impls)
     return ('<div class="scroll"><table class="targets"><thead><tr><th></th>'
@@ -94,6 +95,12 @@ def targets(rows, impls):
 
 
 VERDICT = {"PASS": "met", "MISS": "missed"}
+
+
+def verdict_text(row):
+    """Also what the same takes without MPI, where that is known."""
+    plain = plain_text(row).replace("x", "×")
+    return VERDICT.get(row["verdict"], "–") + (f"; {plain}" if plain else "")
 
 
 def goals(rows, impls):
@@ -139,7 +146,7 @@ def facts(data):
 
 
 def failures(results):
-    lines = [f"{case}, {TITLES[impl]}: {why}"
+    lines = [f"{case}, {title_of(impl)}: {why}"
              for case, impls in results.failures.items()
              for impl, why in impls.items()]
     if not lines:

@@ -16,6 +16,10 @@ bench()
 bench -o "$TMP/shm.json" shm-rate core-match_peers
 expect "$TMP/out" '8 B message rate, M/s'
 expect "$TMP/out" 'receives posted for 1,000 peers'
+timeout 60 bench/run --quick -m o2g,plain -o "$TMP/plain.json" shm-alltoall >"$TMP/out" 2>&1 ||
+	{ cat "$TMP/out"; fail "with plain programs"; }
+grep -A1 '"mpi": "plain"' "$TMP/plain.json" >"$TMP/out"
+expect "$TMP/out" '"size": 65536'
 bench/run --list >"$TMP/out" || fail "--list"
 expect "$TMP/out" '^tcp-nas-is-16 +16 ranks'
 bench/run -m nonsense shm-rate >"$TMP/out" 2>&1 && fail "an unknown MPI was accepted"
