@@ -62,8 +62,9 @@ static int full(const CFI_cdesc_t *d, int dims, MPI_Datatype elem,
 static int first(const CFI_cdesc_t *d, MPI_Count n, MPI_Datatype elem,
 		 MPI_Datatype *t)
 {
-	MPI_Datatype parts[CFI_MAX_RANK + 1];
-	MPI_Count ones[CFI_MAX_RANK + 1], disps[CFI_MAX_RANK + 1];
+	MPI_Datatype parts[CFI_MAX_RANK + 1] = { 0 };
+	MPI_Count ones[CFI_MAX_RANK + 1] = { 0 };
+	MPI_Count disps[CFI_MAX_RANK + 1] = { 0 };
 	MPI_Count slice, at = 0;
 	int k = 0, err = MPI_SUCCESS;
 
