@@ -60,6 +60,17 @@ int coll_check_buf(const char *func, struct mpii_comm *c, const char *arg,
 	return MPI_SUCCESS;
 }
 
+int coll_check_block(const char *func, struct mpii_comm *c, const char *arg,
+		     const struct coll_side *s, int i)
+{
+	const void *buf = s->buf;
+
+	/* displacements may be addresses, relative to MPI_BOTTOM */
+	if (mpii_unlikely(!buf) && s->displs)
+		buf = coll_block(s, i);
+	return coll_check_buf(func, c, arg, buf, s->counts[i], coll_type(s, i));
+}
+
 int coll_check_op(const char *func, struct mpii_comm *c, MPI_Op h,
 		  const struct mpii_type *t, struct mpii_op **op)
 {
@@ -119,7 +130,6 @@ int coll_check_side(const char *func, struct mpii_comm *c, const char *type_arg,
 	if (!s->counts)
 		return coll_check_buf(func, c, buf_arg, s->buf, s->count, s->t);
 	for (int i = 0; i < blocks && !err; i++)
-		err = coll_check_buf(func, c, buf_arg, s->buf, s->counts[i],
-				     s->t);
+		err = coll_check_block(func, c, buf_arg, s, i);
 	return err;
 }

@@ -57,8 +57,7 @@ static int find_types(const char *func, struct mpii_comm *c,
 		err = coll_check_type(func, c, a->type_name, a->l.types[i],
 				      &w->types[i]);
 		if (!err)
-			err = coll_check_buf(func, c, a->buf_name, a->buf,
-					     s->counts[i], w->types[i]);
+			err = coll_check_block(func, c, a->buf_name, s, i);
 	}
 	return err;
 }
