@@ -444,8 +444,7 @@ int PMPI_Info_get_nthkey(MPI_Info info, int n, char *key)
 	if (!key)
 		return mpii_bad_null(NULL, "MPI_Info_get_nthkey", "key");
 	if (n < 0 || n >= i->n)
-		return mpii_error(NULL, MPI_ERR_INFO_NOKEY,
-				  "MPI_Info_get_nthkey",
+		return mpii_error(NULL, MPI_ERR_ARG, "MPI_Info_get_nthkey",
 				  "n is %d, but there are %d keys", n, i->n);
 	strcpy(key, i->pairs[n].key);
 	return MPI_SUCCESS;
