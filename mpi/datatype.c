@@ -254,12 +254,14 @@ MPII_ALIAS(Type_dup);
 
 int PMPI_Type_commit(MPI_Datatype *datatype)
 {
-	struct mpii_type *t = datatype ? mpii_type_get(*datatype) : NULL;
+	const char *func = "MPI_Type_commit";
+	struct mpii_type *t;
 
+	if (!datatype)
+		return mpii_bad_null(NULL, func, "datatype");
+	t = mpii_type_get(*datatype);
 	if (!t)
-		return mpii_error(NULL, MPI_ERR_TYPE, "MPI_Type_commit",
-				  "datatype %p is not a datatype",
-				  datatype ? (void *)*datatype : NULL);
+		return mpii_bad_type(NULL, *datatype, func, "datatype");
 	t->committed = true;
 	return MPI_SUCCESS;
 }
@@ -268,13 +270,14 @@ MPII_ALIAS(Type_commit);
 int PMPI_Type_free(MPI_Datatype *datatype)
 {
 	const char *func = "MPI_Type_free";
-	struct mpii_type *t = datatype ? mpii_type_get(*datatype) : NULL;
+	struct mpii_type *t;
 	int err;
 
+	if (!datatype)
+		return mpii_bad_null(NULL, func, "datatype");
+	t = mpii_type_get(*datatype);
 	if (!t)
-		return mpii_error(NULL, MPI_ERR_TYPE, func,
-				  "datatype %p is not a datatype",
-				  datatype ? (void *)*datatype : NULL);
+		return mpii_bad_type(NULL, *datatype, func, "datatype");
 	if (t->predefined)
 		return mpii_error(NULL, MPI_ERR_TYPE, func,
 				  "%s is predefined and cannot be freed",

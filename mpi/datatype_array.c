@@ -104,6 +104,16 @@ static struct mpii_made *record_array(const struct array *a,
 	return m;
 }
 
+static int check_null(const struct array *a, const void *sizes,
+		      const void *subsizes, const void *starts)
+{
+	if (a->ndims <= 0 || (sizes && subsizes && starts))
+		return MPI_SUCCESS;
+	return mpii_bad_null(NULL, a->func, !sizes ? "array_of_sizes" :
+			     !subsizes ? "array_of_subsizes" :
+					 "array_of_starts");
+}
+
 static int make_subarray(const struct array *a, MPI_Datatype oldtype,
 			 MPI_Datatype *newtype)
 {
@@ -128,12 +138,15 @@ int PMPI_Type_create_subarray(int ndims, const int array_of_sizes[],
 	struct array a = { .func = "MPI_Type_create_subarray", .ndims = ndims,
 			   .order = order };
 	MPI_Count n = ndims > 0 ? ndims : 0;
-	MPI_Count *wide = calloc(3 * n + 1, sizeof(*wide));
-	int err;
+	MPI_Count *wide;
+	int err = check_null(&a, array_of_sizes, array_of_subsizes,
+			     array_of_starts);
 
+	if (err)
+		return err;
+	wide = calloc(3 * n + 1, sizeof(*wide));
 	if (!wide)
-		return mpii_error(NULL, MPI_ERR_NO_MEM, a.func,
-				  "no memory for a datatype");
+		return mpii_no_mem(NULL, a.func);
 	for (MPI_Count i = 0; i < n; i++) {
 		wide[i] = array_of_sizes[i];
 		wide[n + i] = array_of_subsizes[i];
@@ -158,7 +171,8 @@ int PMPI_Type_create_subarray_c(int ndims, const MPI_Count array_of_sizes[],
 			   .sizes = array_of_sizes,
 			   .subsizes = array_of_subsizes,
 			   .starts = array_of_starts };
+	int err = check_null(&a, a.sizes, a.subsizes, a.starts);
 
-	return make_subarray(&a, oldtype, newtype);
+	return err ? err : make_subarray(&a, oldtype, newtype);
 }
 MPII_ALIAS(Type_create_subarray_c);

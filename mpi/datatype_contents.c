@@ -145,6 +145,16 @@ static const struct mpii_made *made_of(const struct mpii_type *t)
 	return t->made ? t->made : &named;
 }
 
+static int check_out(const char *func, const void *ints, const void *addrs,
+		     const void *types, const void *combiner)
+{
+	if (ints && addrs && types && combiner)
+		return MPI_SUCCESS;
+	return mpii_bad_null(NULL, func, !ints ? "num_integers" :
+			     !addrs ? "num_addresses" :
+			     !types ? "num_datatypes" : "combiner");
+}
+
 int PMPI_Type_get_envelope(MPI_Datatype datatype, int *num_integers,
 			   int *num_addresses, int *num_datatypes,
 			   int *combiner)
@@ -154,6 +164,9 @@ int PMPI_Type_get_envelope(MPI_Datatype datatype, int *num_integers,
 	struct mpii_type *t;
 	int err = mpii_type_arg(func, datatype, &t);
 
+	if (!err)
+		err = check_out(func, num_integers, num_addresses,
+				num_datatypes, combiner);
 	if (!err)
 		err = small_only(func, t);
 	if (err)
@@ -172,10 +185,16 @@ int PMPI_Type_get_envelope_c(MPI_Datatype datatype, MPI_Count *num_integers,
 			     MPI_Count *num_large_counts,
 			     MPI_Count *num_datatypes, int *combiner)
 {
+	const char *func = "MPI_Type_get_envelope_c";
 	const struct mpii_made *m;
 	struct mpii_type *t;
-	int err = mpii_type_arg("MPI_Type_get_envelope_c", datatype, &t);
+	int err = mpii_type_arg(func, datatype, &t);
 
+	if (!err)
+		err = check_out(func, num_integers, num_addresses,
+				num_datatypes, combiner);
+	if (!err && !num_large_counts)
+		err = mpii_bad_null(NULL, func, "num_large_counts");
 	if (err)
 		return err;
 	m = made_of(t);
@@ -210,6 +229,10 @@ static int get_contents(const char *func, MPI_Datatype datatype,
 		return mpii_error(NULL, MPI_ERR_ARG, func,
 				  "the arrays are shorter than "
 				  "MPI_Type_get_envelope said");
+	if ((m->nints && !ints) || (m->naddrs && !addrs) ||
+	    (m->ncounts && !counts) || (m->ntypes && !types))
+		return mpii_error(NULL, MPI_ERR_ARG, func, "an array is a null "
+				  "pointer, but there is something for it");
 	for (MPI_Count i = 0; i < m->nints; i++)
 		ints[i] = m->ints[i];
 	for (MPI_Count i = 0; i < m->naddrs; i++)

@@ -178,6 +178,15 @@ static struct mpii_made *record_darray(const struct darray *a,
 	return m;
 }
 
+static int check_null(const struct darray *a, const void *gsizes)
+{
+	if (a->ndims <= 0 || (gsizes && a->distribs && a->dargs && a->psizes))
+		return MPI_SUCCESS;
+	return mpii_bad_null(NULL, a->func, !gsizes ? "array_of_gsizes" :
+			     !a->distribs ? "array_of_distribs" :
+			     !a->dargs ? "array_of_dargs" : "array_of_psizes");
+}
+
 static int make_darray(const struct darray *a, MPI_Datatype oldtype,
 		       MPI_Datatype *newtype)
 {
@@ -206,9 +215,12 @@ int PMPI_Type_create_darray(int size, int rank, int ndims,
 			    .distribs = array_of_distribs,
 			    .dargs = array_of_dargs,
 			    .psizes = array_of_psizes };
-	MPI_Count *wide = calloc(ndims > 0 ? ndims : 1, sizeof(*wide));
-	int err;
+	MPI_Count *wide;
+	int err = check_null(&a, array_of_gsizes);
 
+	if (err)
+		return err;
+	wide = calloc(ndims > 0 ? ndims : 1, sizeof(*wide));
 	if (!wide)
 		return mpii_no_mem(NULL, a.func);
 	for (int i = 0; i < ndims; i++)
@@ -233,7 +245,8 @@ int PMPI_Type_create_darray_c(int size, int rank, int ndims,
 			    .distribs = array_of_distribs,
 			    .dargs = array_of_dargs,
 			    .psizes = array_of_psizes };
+	int err = check_null(&a, array_of_gsizes);
 
-	return make_darray(&a, oldtype, newtype);
+	return err ? err : make_darray(&a, oldtype, newtype);
 }
 MPII_ALIAS(Type_create_darray_c);

@@ -211,86 +211,65 @@ static MPI_Count walk(struct stream *s, const struct mpii_type *t, MPI_Count n)
 
 /* --- the calls --- */
 
-static int check(const char *func, const char *datarep, MPI_Count count,
-		 MPI_Datatype datatype, struct mpii_type **t)
+static int check(struct mpii_packing *p, const char *datarep,
+		 MPI_Datatype datatype)
 {
-	int err;
-
 	if (!datarep)
-		return mpii_bad_null(NULL, func, "datarep");
+		return mpii_bad_null(NULL, p->func, "datarep");
 	if (strcmp(datarep, "external32") != 0)
-		return mpii_error(NULL, MPI_ERR_ARG, func,
+		return mpii_error(NULL, MPI_ERR_ARG, p->func,
 				  "datarep is \"%s\", but only \"external32\" "
 				  "is known", datarep);
-	err = mpii_type_arg(func, datatype, t);
-	if (err)
-		return err;
-	if (!(*t)->committed)
-		return mpii_error(NULL, MPI_ERR_TYPE, func,
-				  "the datatype is not committed: call "
-				  "MPI_Type_commit first");
-	if (count < 0)
-		return mpii_error(NULL, MPI_ERR_COUNT, func,
-				  "count %lld is negative", (long long)count);
-	return MPI_SUCCESS;
+	return mpii_packing_type(p, datatype);
 }
 
-static int check_room(const char *func, MPI_Count position, MPI_Count size,
-		      MPI_Count bytes)
+static int move(const struct mpii_packing *p)
 {
-	if (size < 0 || position < 0)
-		return mpii_error(NULL, MPI_ERR_ARG, func,
-				  "size %lld or position %lld is negative",
-				  (long long)size, (long long)position);
-	if (bytes > size - position)
-		return mpii_error(NULL, MPI_ERR_TRUNCATE, func,
-				  "%lld bytes of external32 do not fit in a "
-				  "buffer of %lld bytes from position %lld",
-				  (long long)bytes, (long long)size,
-				  (long long)position);
-	return MPI_SUCCESS;
-}
-
-/* @user: the typed buffer of the program; @external: from position on. */
-static int move(const char *func, bool out, const struct mpii_type *t,
-		void *user, MPI_Count count, void *external)
-{
-	struct stream s = { .out = out, .external = external };
-	MPI_Count bytes = count * t->size;
+	struct stream s = { .out = !p->unpack,
+			    .external = (void *)(p->packed + *p->position) };
+	MPI_Count bytes = p->count * p->t->size;
 	unsigned char *native = malloc(bytes ? bytes : 1);
 
 	if (!native)
-		return mpii_no_mem(NULL, func);
-	if (out)
-		mpii_pack(t, user, count, 0, native, bytes);
+		return mpii_no_mem(NULL, p->func);
+	if (!p->unpack)
+		mpii_pack(p->t, p->user, p->count, 0, native, bytes);
 	s.native = native;
-	walk(&s, t, count);
-	if (!out)
-		mpii_unpack(t, user, count, 0, native, bytes);
+	walk(&s, p->t, p->count);
+	if (p->unpack)
+		mpii_unpack(p->t, p->user, p->count, 0, native, bytes);
 	free(native);
 	return MPI_SUCCESS;
 }
 
-static int external(const char *func, bool out, const char *datarep,
-		    void *user, MPI_Count count, MPI_Datatype datatype,
-		    char *buf, MPI_Count size, MPI_Count *position)
+static int external(struct mpii_packing *p, const char *datarep,
+		    MPI_Datatype datatype)
 {
-	struct mpii_type *t;
 	MPI_Count bytes;
+	int err = check(p, datarep, datatype);
+
+	if (err)
+		return err;
+	bytes = walk(NULL, p->t, p->count);
+	err = mpii_packing_room(p, bytes);
+	if (!err)
+		err = move(p);
+	if (!err)
+		*p->position += bytes;
+	return err;
+}
+
+/* The forms whose positions are addresses. */
+static int external_narrow(struct mpii_packing *p, const char *datarep,
+			   MPI_Datatype datatype, MPI_Aint *position)
+{
+	MPI_Count at = position ? *position : 0;
 	int err;
 
-	if (!position)
-		return mpii_bad_null(NULL, func, "position");
-	err = check(func, datarep, count, datatype, &t);
-	if (err)
-		return err;
-	bytes = walk(NULL, t, count);
-	err = check_room(func, *position, size, bytes);
-	if (err)
-		return err;
-	err = move(func, out, t, user, count, buf + *position);
+	p->position = position ? &at : NULL;
+	err = external(p, datarep, datatype);
 	if (!err)
-		*position += bytes;
+		*position = at;
 	return err;
 }
 
@@ -298,14 +277,11 @@ int PMPI_Pack_external(const char *datarep, const void *inbuf, int incount,
 		       MPI_Datatype datatype, void *outbuf,
 		       MPI_Aint outsize, MPI_Aint *position)
 {
-	MPI_Count at = position ? *position : 0;
-	int err = external("MPI_Pack_external", true, datarep, (void *)inbuf,
-			   incount, datatype, outbuf, outsize,
-			   position ? &at : NULL);
+	struct mpii_packing p = { .func = "MPI_Pack_external",
+				  .user = (void *)inbuf, .count = incount,
+				  .packed = outbuf, .size = outsize };
 
-	if (!err)
-		*position = at;
-	return err;
+	return external_narrow(&p, datarep, datatype, position);
 }
 MPII_ALIAS(Pack_external);
 
@@ -313,8 +289,12 @@ int PMPI_Pack_external_c(const char *datarep, const void *inbuf,
 			 MPI_Count incount, MPI_Datatype datatype,
 			 void *outbuf, MPI_Count outsize, MPI_Count *position)
 {
-	return external("MPI_Pack_external_c", true, datarep, (void *)inbuf,
-			incount, datatype, outbuf, outsize, position);
+	struct mpii_packing p = { .func = "MPI_Pack_external_c",
+				  .user = (void *)inbuf, .count = incount,
+				  .packed = outbuf, .size = outsize,
+				  .position = position };
+
+	return external(&p, datarep, datatype);
 }
 MPII_ALIAS(Pack_external_c);
 
@@ -322,14 +302,12 @@ int PMPI_Unpack_external(const char *datarep, const void *inbuf,
 			 MPI_Aint insize, MPI_Aint *position, void *outbuf,
 			 int outcount, MPI_Datatype datatype)
 {
-	MPI_Count at = position ? *position : 0;
-	int err = external("MPI_Unpack_external", false, datarep, outbuf,
-			   outcount, datatype, (char *)inbuf, insize,
-			   position ? &at : NULL);
+	struct mpii_packing p = { .func = "MPI_Unpack_external",
+				  .unpack = true, .user = outbuf,
+				  .count = outcount, .packed = (char *)inbuf,
+				  .size = insize };
 
-	if (!err)
-		*position = at;
-	return err;
+	return external_narrow(&p, datarep, datatype, position);
 }
 MPII_ALIAS(Unpack_external);
 
@@ -337,22 +315,26 @@ int PMPI_Unpack_external_c(const char *datarep, const void *inbuf,
 			   MPI_Count insize, MPI_Count *position, void *outbuf,
 			   MPI_Count outcount, MPI_Datatype datatype)
 {
-	return external("MPI_Unpack_external_c", false, datarep, outbuf,
-			outcount, datatype, (char *)inbuf, insize, position);
+	struct mpii_packing p = { .func = "MPI_Unpack_external_c",
+				  .unpack = true, .user = outbuf,
+				  .count = outcount, .packed = (char *)inbuf,
+				  .size = insize, .position = position };
+
+	return external(&p, datarep, datatype);
 }
 MPII_ALIAS(Unpack_external_c);
 
 static int size_of(const char *func, const char *datarep, MPI_Count incount,
 		   MPI_Datatype datatype, const void *size, MPI_Count *bytes)
 {
-	struct mpii_type *t;
-	int err = check(func, datarep, incount, datatype, &t);
+	struct mpii_packing p = { .func = func, .count = incount };
+	int err = check(&p, datarep, datatype);
 
 	if (err)
 		return err;
 	if (!size)
 		return mpii_bad_null(NULL, func, "size");
-	*bytes = walk(NULL, t, incount);
+	*bytes = walk(NULL, p.t, incount);
 	return MPI_SUCCESS;
 }
 

@@ -14,30 +14,59 @@ struct list {
 	bool large;
 	int combiner;
 	MPI_Count count;
-	const MPI_Count *bls; /* NULL: bl for all */
+	const MPI_Count *bls; /* of the _block forms: bl for all */
 	MPI_Count bl;
 	const MPI_Count *disps;
 	bool bytes; /* displacements are in bytes, not in extents */
-	const MPI_Datatype *types; /* NULL: type for all */
+	const MPI_Datatype *types; /* of a struct; of others: type for all */
 	MPI_Datatype type;
 };
 
+static bool has_lengths(const struct list *l)
+{
+	return l->combiner != MPI_COMBINER_INDEXED_BLOCK &&
+	       l->combiner != MPI_COMBINER_HINDEXED_BLOCK;
+}
+
+static bool has_types(const struct list *l)
+{
+	return l->combiner == MPI_COMBINER_STRUCT;
+}
+
 static MPI_Count block_length(const struct list *l, MPI_Count i)
 {
-	return l->bls ? l->bls[i] : l->bl;
+	return has_lengths(l) ? l->bls[i] : l->bl;
 }
 
 static MPI_Datatype block_type(const struct list *l, MPI_Count i)
 {
-	return l->types ? l->types[i] : l->type;
+	return has_types(l) ? l->types[i] : l->type;
+}
+
+/* Without blocks the arrays may be anything. */
+static int check_arrays(const struct list *l, const void *bls,
+			const void *disps)
+{
+	if (l->count <= 0)
+		return MPI_SUCCESS;
+	if (has_lengths(l) && !bls)
+		return mpii_bad_null(NULL, l->func, "array_of_blocklengths");
+	if (!disps)
+		return mpii_bad_null(NULL, l->func, "array_of_displacements");
+	if (has_types(l) && !l->types)
+		return mpii_bad_null(NULL, l->func, "array_of_types");
+	return MPI_SUCCESS;
 }
 
 static int check_list(const struct list *l, MPI_Datatype *newtype)
 {
 	struct mpii_type *old;
 	int err = mpii_type_args(l->func, l->count,
-				 l->types ? MPI_BYTE : l->type, newtype, &old);
+				 has_types(l) ? MPI_BYTE : l->type, newtype,
+				 &old);
 
+	if (!err)
+		err = check_arrays(l, l->bls, l->disps);
 	if (err)
 		return err;
 	for (MPI_Count i = 0; i < l->count; i++) {
@@ -47,10 +76,10 @@ static int check_list(const struct list *l, MPI_Datatype *newtype)
 					  "negative",
 					  (long long)block_length(l, i),
 					  (long long)i);
-		if (l->types && !mpii_type_get(l->types[i]))
+		if (!mpii_type_get(block_type(l, i)))
 			return mpii_error(NULL, MPI_ERR_TYPE, l->func,
 					  "type %p of block %lld is not a "
-					  "datatype", (void *)l->types[i],
+					  "datatype", (void *)block_type(l, i),
 					  (long long)i);
 	}
 	return MPI_SUCCESS;
@@ -58,17 +87,17 @@ static int check_list(const struct list *l, MPI_Datatype *newtype)
 
 static struct mpii_made *record_list(const struct list *l)
 {
-	MPI_Count ntypes = l->types ? l->count : 1;
+	MPI_Count ntypes = has_types(l) ? l->count : 1;
 	struct mpii_made *m =
 		mpii_made_create(l->combiner, l->large, 0,
-				 1 + (l->bls ? l->count : 1) +
+				 1 + (has_lengths(l) ? l->count : 1) +
 					 (l->bytes ? 0 : l->count),
 				 l->bytes ? l->count : 0, ntypes);
 
 	if (!m)
 		return NULL;
 	mpii_made_num(m, l->count);
-	if (l->bls)
+	if (has_lengths(l))
 		mpii_made_nums(m, l->count, l->bls);
 	else
 		mpii_made_num(m, l->bl);
@@ -108,17 +137,19 @@ static int make_narrow(struct list *l, const int *bls, const int *disps,
 		       const MPI_Aint *addrs, MPI_Datatype *newtype)
 {
 	MPI_Count n = l->count > 0 ? l->count : 0;
-	MPI_Count *wide = calloc(2 * n + 1, sizeof(*wide));
-	int err;
+	MPI_Count *wide;
+	int err = check_arrays(l, bls, l->bytes ? (const void *)addrs : disps);
 
+	if (err)
+		return err;
+	wide = calloc(2 * n + 1, sizeof(*wide));
 	if (!wide)
-		return mpii_error(NULL, MPI_ERR_NO_MEM, l->func,
-				  "no memory for a datatype");
+		return mpii_no_mem(NULL, l->func);
 	for (MPI_Count i = 0; i < n; i++) {
 		wide[i] = bls ? bls[i] : 0;
-		wide[n + i] = addrs ? addrs[i] : disps[i];
+		wide[n + i] = l->bytes ? addrs[i] : disps[i];
 	}
-	l->bls = bls ? wide : NULL;
+	l->bls = wide;
 	l->disps = wide + n;
 	err = make_list(l, newtype);
 	free(wide);
@@ -245,10 +276,6 @@ int PMPI_Type_create_struct(int count, const int array_of_blocklengths[],
 			  .combiner = MPI_COMBINER_STRUCT, .count = count,
 			  .bytes = true, .types = array_of_types };
 
-	if (count == 0) { /* then the arrays may be anything */
-		l.types = NULL;
-		l.type = MPI_BYTE;
-	}
 	return make_narrow(&l, array_of_blocklengths, NULL,
 			   array_of_displacements, newtype);
 }

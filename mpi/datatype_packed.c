@@ -4,79 +4,107 @@
  * all ranks of a job have the same data representation.
  */
 #include <limits.h>
+#include <stdint.h>
 
 #include "datatype.h"
 
-static int check(const char *func, MPI_Count count, MPI_Datatype datatype,
-		 MPI_Comm comm, struct mpii_comm **c, struct mpii_type **t)
+int mpii_packing_type(struct mpii_packing *p, MPI_Datatype datatype)
 {
-	*c = mpii_comm_get(comm);
-	if (!*c)
-		return mpii_error(NULL, MPI_ERR_COMM, func,
-				  "comm %p is not a communicator",
-				  (void *)comm);
-	*t = mpii_type_get(datatype);
-	if (!*t)
-		return mpii_error(*c, MPI_ERR_TYPE, func,
-				  "datatype %p is not a datatype",
-				  (void *)datatype);
-	if (!(*t)->committed)
-		return mpii_error(*c, MPI_ERR_TYPE, func,
-				  "the datatype is not committed: call "
-				  "MPI_Type_commit first");
-	if (count < 0)
-		return mpii_error(*c, MPI_ERR_COUNT, func,
-				  "count %lld is negative", (long long)count);
+	p->t = mpii_type_get(datatype);
+	if (!p->t || !p->t->committed)
+		return mpii_bad_type(p->comm, datatype, p->func, "datatype");
+	if (p->count < 0)
+		return mpii_bad_count(p->comm, p->count, p->func,
+				      p->unpack ? "outcount" : "incount");
 	return MPI_SUCCESS;
 }
 
-/* Does the packed form of count instances fit between position and size? */
-static int check_room(const char *func, struct mpii_comm *c, MPI_Count position,
-		      MPI_Count size, MPI_Count count,
-		      const struct mpii_type *t)
+int mpii_packing_room(const struct mpii_packing *p, MPI_Count bytes)
+{
+	MPI_Count at;
+
+	if (!p->position)
+		return mpii_bad_null(p->comm, p->func, "position");
+	at = *p->position;
+	if (p->size < 0 || at < 0)
+		return mpii_error(p->comm, MPI_ERR_ARG, p->func,
+				  "size %lld or position %lld is negative",
+				  (long long)p->size, (long long)at);
+	if (bytes > p->size - at)
+		return mpii_error(p->comm, MPI_ERR_TRUNCATE, p->func,
+				  "%lld instances of %lld bytes do not fit in "
+				  "a buffer of %lld bytes from position %lld",
+				  (long long)p->count, (long long)p->t->size,
+				  (long long)p->size, (long long)at);
+	/* as for messages: a type that begins elsewhere may hold addresses */
+	if (bytes && (!p->packed || (!p->user && p->t->contiguous)))
+		return mpii_error(p->comm, MPI_ERR_BUFFER, p->func,
+				  "%s is a null pointer, but %lld bytes are to "
+				  "be moved",
+				  p->unpack == !p->packed ? "inbuf" : "outbuf",
+				  (long long)bytes);
+	return MPI_SUCCESS;
+}
+
+static int check(struct mpii_packing *p, MPI_Datatype datatype, MPI_Comm comm)
+{
+	p->comm = mpii_comm_get(comm);
+	if (!p->comm)
+		return mpii_bad_comm(comm, p->func);
+	return mpii_packing_type(p, datatype);
+}
+
+/* What @count instances take, more than any buffer has if that is too much. */
+static MPI_Count bytes_of(MPI_Count count, const struct mpii_type *t)
 {
 	MPI_Count n;
 
-	if (size < 0 || position < 0)
-		return mpii_error(c, MPI_ERR_ARG, func,
-				  "size %lld or position %lld is negative",
-				  (long long)size, (long long)position);
-	if (__builtin_mul_overflow(count, t->size, &n) || n > size - position)
-		return mpii_error(c, MPI_ERR_TRUNCATE, func,
-				  "%lld instances of %lld bytes do not fit in "
-				  "a buffer of %lld bytes from position %lld",
-				  (long long)count, (long long)t->size,
-				  (long long)size, (long long)position);
+	return __builtin_mul_overflow(count, t->size, &n) ? INT64_MAX : n;
+}
+
+static int move(struct mpii_packing *p, MPI_Datatype datatype, MPI_Comm comm)
+{
+	int err = check(p, datatype, comm);
+	MPI_Count bytes;
+
+	if (err)
+		return err;
+	bytes = bytes_of(p->count, p->t);
+	err = mpii_packing_room(p, bytes);
+	if (err)
+		return err;
+	if (p->unpack)
+		mpii_unpack(p->t, p->user, p->count, 0,
+			    p->packed + *p->position, bytes);
+	else
+		mpii_pack(p->t, p->user, p->count, 0, p->packed + *p->position,
+			  bytes);
+	*p->position += bytes;
 	return MPI_SUCCESS;
 }
 
-static int pack(const char *func, const void *inbuf, MPI_Count incount,
-		MPI_Datatype datatype, void *outbuf, MPI_Count outsize,
-		MPI_Count *position, MPI_Comm comm)
+/* The int forms. */
+static int move_narrow(struct mpii_packing *p, int *position,
+		       MPI_Datatype datatype, MPI_Comm comm)
 {
-	struct mpii_comm *c;
-	struct mpii_type *t;
-	int err = check(func, incount, datatype, comm, &c, &t);
+	MPI_Count at = position ? *position : 0;
+	int err;
 
+	p->position = position ? &at : NULL;
+	err = move(p, datatype, comm);
 	if (!err)
-		err = check_room(func, c, *position, outsize, incount, t);
-	if (err)
-		return err;
-	mpii_pack(t, inbuf, incount, 0, (char *)outbuf + *position,
-		  incount * t->size);
-	*position += incount * t->size;
-	return MPI_SUCCESS;
+		*position = at;
+	return err;
 }
 
 int PMPI_Pack(const void *inbuf, int incount, MPI_Datatype datatype,
 	      void *outbuf, int outsize, int *position, MPI_Comm comm)
 {
-	MPI_Count at = *position;
-	int err = pack("MPI_Pack", inbuf, incount, datatype, outbuf, outsize,
-		       &at, comm);
+	struct mpii_packing p = { .func = "MPI_Pack", .user = (void *)inbuf,
+				  .count = incount, .packed = outbuf,
+				  .size = outsize };
 
-	*position = at;
-	return err;
+	return move_narrow(&p, position, datatype, comm);
 }
 MPII_ALIAS(Pack);
 
@@ -84,38 +112,22 @@ int PMPI_Pack_c(const void *inbuf, MPI_Count incount, MPI_Datatype datatype,
 		void *outbuf, MPI_Count outsize, MPI_Count *position,
 		MPI_Comm comm)
 {
-	return pack("MPI_Pack_c", inbuf, incount, datatype, outbuf, outsize,
-		    position, comm);
+	struct mpii_packing p = { .func = "MPI_Pack_c", .user = (void *)inbuf,
+				  .count = incount, .packed = outbuf,
+				  .size = outsize, .position = position };
+
+	return move(&p, datatype, comm);
 }
 MPII_ALIAS(Pack_c);
-
-static int unpack(const char *func, const void *inbuf, MPI_Count insize,
-		  MPI_Count *position, void *outbuf, MPI_Count outcount,
-		  MPI_Datatype datatype, MPI_Comm comm)
-{
-	struct mpii_comm *c;
-	struct mpii_type *t;
-	int err = check(func, outcount, datatype, comm, &c, &t);
-
-	if (!err)
-		err = check_room(func, c, *position, insize, outcount, t);
-	if (err)
-		return err;
-	mpii_unpack(t, outbuf, outcount, 0, (const char *)inbuf + *position,
-		    outcount * t->size);
-	*position += outcount * t->size;
-	return MPI_SUCCESS;
-}
 
 int PMPI_Unpack(const void *inbuf, int insize, int *position, void *outbuf,
 		int outcount, MPI_Datatype datatype, MPI_Comm comm)
 {
-	MPI_Count at = *position;
-	int err = unpack("MPI_Unpack", inbuf, insize, &at, outbuf, outcount,
-			 datatype, comm);
+	struct mpii_packing p = { .func = "MPI_Unpack", .unpack = true,
+				  .user = outbuf, .count = outcount,
+				  .packed = (char *)inbuf, .size = insize };
 
-	*position = at;
-	return err;
+	return move_narrow(&p, position, datatype, comm);
 }
 MPII_ALIAS(Unpack);
 
@@ -123,35 +135,50 @@ int PMPI_Unpack_c(const void *inbuf, MPI_Count insize, MPI_Count *position,
 		  void *outbuf, MPI_Count outcount, MPI_Datatype datatype,
 		  MPI_Comm comm)
 {
-	return unpack("MPI_Unpack_c", inbuf, insize, position, outbuf, outcount,
-		      datatype, comm);
+	struct mpii_packing p = { .func = "MPI_Unpack_c", .unpack = true,
+				  .user = outbuf, .count = outcount,
+				  .packed = (char *)inbuf, .size = insize,
+				  .position = position };
+
+	return move(&p, datatype, comm);
 }
 MPII_ALIAS(Unpack_c);
 
-int PMPI_Pack_size(int incount, MPI_Datatype datatype, MPI_Comm comm, int *size)
+static int size_of(const char *func, MPI_Count incount, MPI_Datatype datatype,
+		   MPI_Comm comm, const void *size, MPI_Count *bytes)
 {
-	struct mpii_comm *c;
-	struct mpii_type *t;
-	int err = check("MPI_Pack_size", incount, datatype, comm, &c, &t);
-	MPI_Count n;
+	struct mpii_packing p = { .func = func, .count = incount };
+	int err = check(&p, datatype, comm);
 
 	if (err)
 		return err;
-	n = incount * t->size;
-	*size = n > INT_MAX ? MPI_UNDEFINED : n;
+	if (!size)
+		return mpii_bad_null(p.comm, func, "size");
+	*bytes = bytes_of(incount, p.t);
 	return MPI_SUCCESS;
+}
+
+int PMPI_Pack_size(int incount, MPI_Datatype datatype, MPI_Comm comm, int *size)
+{
+	MPI_Count bytes = 0;
+	int err = size_of("MPI_Pack_size", incount, datatype, comm, size,
+			  &bytes);
+
+	if (!err)
+		*size = bytes > INT_MAX ? MPI_UNDEFINED : bytes;
+	return err;
 }
 MPII_ALIAS(Pack_size);
 
 int PMPI_Pack_size_c(MPI_Count incount, MPI_Datatype datatype, MPI_Comm comm,
 		     MPI_Count *size)
 {
-	struct mpii_comm *c;
-	struct mpii_type *t;
-	int err = check("MPI_Pack_size_c", incount, datatype, comm, &c, &t);
+	MPI_Count bytes = 0;
+	int err = size_of("MPI_Pack_size_c", incount, datatype, comm, size,
+			  &bytes);
 
 	if (!err)
-		*size = incount * t->size;
+		*size = bytes;
 	return err;
 }
 MPII_ALIAS(Pack_size_c);

@@ -203,10 +203,13 @@ static int bad_op(const char *func, MPI_Op op)
 
 int PMPI_Op_free(MPI_Op *op)
 {
-	struct mpii_op *o = op ? mpii_op_get(*op) : NULL;
+	struct mpii_op *o;
 
+	if (!op)
+		return mpii_bad_null(NULL, "MPI_Op_free", "op");
+	o = mpii_op_get(*op);
 	if (!o)
-		return bad_op("MPI_Op_free", op ? *op : NULL);
+		return bad_op("MPI_Op_free", *op);
 	if (o->predefined)
 		return mpii_error(NULL, MPI_ERR_OP, "MPI_Op_free",
 				  "%s is predefined and cannot be freed",
@@ -223,13 +226,15 @@ int PMPI_Op_commutative(MPI_Op op, int *commute)
 
 	if (!o)
 		return bad_op("MPI_Op_commutative", op);
+	if (!commute)
+		return mpii_bad_null(NULL, "MPI_Op_commutative", "commute");
 	*commute = o->commutes;
 	return MPI_SUCCESS;
 }
 MPII_ALIAS(Op_commutative);
 
 static int check_buffers(const char *func, const void *in, const void *inout,
-			 MPI_Count count)
+			 MPI_Count count, const struct mpii_type *t)
 {
 	if (in == MPI_IN_PLACE || inout == MPI_IN_PLACE)
 		return mpii_error(NULL, MPI_ERR_BUFFER, func,
@@ -238,6 +243,10 @@ static int check_buffers(const char *func, const void *in, const void *inout,
 	if (in == inout && in && count > 0)
 		return mpii_error(NULL, MPI_ERR_BUFFER, func,
 				  "inbuf and inoutbuf are the same memory");
+	if ((!in || !inout) && count > 0 && t->size > 0 && t->contiguous)
+		return mpii_error(NULL, MPI_ERR_BUFFER, func,
+				  "%s is a null pointer, but count is %lld",
+				  in ? "inoutbuf" : "inbuf", (long long)count);
 	return MPI_SUCCESS;
 }
 
@@ -254,7 +263,7 @@ static int reduce_local(const char *func, const void *in, void *inout,
 		return mpii_bad_type(NULL, datatype, func, "datatype");
 	if (!o)
 		return bad_op(func, op);
-	err = check_buffers(func, in, inout, count);
+	err = check_buffers(func, in, inout, count, t);
 	if (err)
 		return err;
 	err = mpii_op_check(o, t);

@@ -17,7 +17,9 @@ static MPI_Count counts[16];
 static MPI_Datatype types[16];
 static MPI_Group group;
 static MPI_Errhandler errh;
-static MPI_Request request;
+static MPI_Request request, requests[1];
+static MPI_Info info;
+static MPI_Datatype made;
 static MPI_Session UNUSED session;
 static MPI_Message UNUSED message = MPI_MESSAGE_NO_PROC;
 static MPI_Status status;
@@ -63,10 +65,11 @@ static void prepare(void)
 		counts[i] = 1;
 	}
 	OK(MPI_Cart_create(WORLD, 1, &one, &zero, 0, &cart));
-	OK(MPI_Graph_create(WORLD, 1, &zero, &zero, 0, &graph));
-	OK(MPI_Dist_graph_create_adjacent(WORLD, 0, &zero, MPI_UNWEIGHTED, 0,
-					  &zero, MPI_UNWEIGHTED, MPI_INFO_NULL,
-					  0, &dist));
+	OK(MPI_Graph_create(WORLD, 1, &one, &zero, 0, &graph));
+	OK(MPI_Dist_graph_create_adjacent(WORLD, 1, &zero, &one, 1, &zero, &one,
+					  MPI_INFO_NULL, 0, &dist));
+	OK(MPI_Info_create(&info));
+	OK(MPI_Type_create_hvector(1, 1, 8, MPI_INT, &made));
 	OK(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session));
 	OK(MPI_Comm_group(WORLD, &group));
 	OK(MPI_Comm_get_errhandler(WORLD, &errh));
@@ -74,6 +77,7 @@ static void prepare(void)
 				  MPI_COMM_NULL_DELETE_FN, &keyval, NULL));
 	OK(MPI_Add_error_class(&class_));
 	OK(MPI_Recv_init(in, 1, MPI_INT, 0, 0, WORLD, &request));
+	requests[0] = request;
 }
 
 int main(int argc, char **argv)

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 """Writes the calls of the test wrong_args.c: every function of the library with
 one wrong argument at a time, the others being right. It must return the class
-that belongs to the argument, and the program must go on.
+that belongs to the argument, and the program must go on. Where the argument is
+a pointer, one of the wrong ones is null.
 
 usage: wrong_args.py OUTPUT
 
@@ -20,7 +21,7 @@ import table  # noqa: E402
 # A right value by kind, for parameters that are read.
 RIGHT = {
     'COMMUNICATOR': 'MPI_COMM_WORLD', 'DATATYPE': 'MPI_INT', 'GROUP': 'group',
-    'OPERATION': 'MPI_SUM', 'INFO': 'MPI_INFO_NULL', 'ERRHANDLER': 'errh',
+    'OPERATION': 'MPI_SUM', 'INFO': 'info', 'ERRHANDLER': 'errh',
     'SESSION': 'session', 'WINDOW': 'MPI_WIN_NULL',
     'FILE': 'MPI_FILE_NULL', 'REQUEST': 'request', 'MESSAGE': 'message',
     'KEYVAL': 'keyval', 'STRING': '"name"', 'BUFFER': 'in', 'TAG': '0',
@@ -33,6 +34,8 @@ RIGHT = {
     'TYPECLASS_SIZE': '4', 'THREAD_LEVEL': '0',
     'DISTRIB_ENUM': 'MPI_DISTRIBUTE_BLOCK',
     'DTYPE_DISTRIBUTION': 'MPI_DISTRIBUTE_DFLT_DARG',
+    'F90_STATUS': '(MPI_Fint *)&status',
+    'F08_STATUS': '(MPI_F08_status *)&status',
 }
 # (value, class) of a wrong one. None: any value will do.
 WRONG = {
@@ -53,6 +56,10 @@ WRONG = {
     'POLYDTYPE_NUM_ELEM_NNI': ('-1', 'MPI_ERR_COUNT'),
     'NUM_DIMS': ('-1', 'MPI_ERR_DIMS'),
 }
+# The same by name, where a kind has other meanings as well.
+RIGHT_NAMED = {'insize': '4096', 'outsize': '4096', 'max_integers': '16',
+               'max_addresses': '16', 'max_large_counts': '16',
+               'max_datatypes': '16'}
 # What only works with something special in place of WORLD.
 SPECIAL_COMM = {'Cart': 'cart', 'Neighbor': 'cart', 'Ineighbor': 'cart',
                 'Graph_get': 'graph', 'Graph_neighbors': 'graph',
@@ -64,6 +71,13 @@ def right(f, p, large):
             if f.name.startswith(start) and not f.name.endswith('_create') \
                     and not f.name.endswith('_map'):
                 return comm
+    if p.kind == 'ARGUMENT_LIST':
+        return 'NULL'
+    if p.kind == 'DATATYPE' and f.name == 'Type_get_contents' \
+            and p.direction == 'in':
+        return 'made'
+    if p.kind == 'REQUEST' and p.array is not None:
+        return 'requests'
     if p.direction == 'out' or p.direction == 'inout':
         if p.kind in ('BUFFER', 'C_BUFFER', 'C_BUFFER2'):
             return 'out'
@@ -80,7 +94,7 @@ def right(f, p, large):
             return 'types'
         return {'int': 'ints', 'MPI_Aint': 'aints',
                 'MPI_Count': 'counts'}.get(c_types.base(p, large), '0')
-    value = RIGHT.get(p.kind)
+    value = RIGHT_NAMED.get(p.name, RIGHT.get(p.kind))
     if p.kind == 'POLYFUNCTION' and large:
         value = 'user_fn_c'
     if value is None:
@@ -114,6 +128,22 @@ def wrong(f, p):
     return WRONG.get(p.kind)
 
 
+def pointer(p):
+    return p.array is not None or 'c-pointer' in p.special or \
+        p.direction != 'in' or p.kind in ('STRING', 'BUFFER', 'STATUS')
+
+
+def null(f, p):
+    """The class of a null pointer, or None."""
+    if not pointer(p) or p.kind == 'STATUS' and p.direction == 'out':
+        return None  # no pointer, or MPI_STATUS_IGNORE
+    if f.name.startswith('Info_') and p.kind == 'STRING' and \
+            p.direction == 'in':
+        return {'key': 'MPI_ERR_INFO_KEY', 'value': 'MPI_ERR_INFO_VALUE'}[
+            p.name]
+    return 'MPI_ERR_BUFFER' if p.kind == 'BUFFER' else 'MPI_ERR_ARG'
+
+
 def passed(p, value, large):
     """A handle that is given by address needs a variable."""
     if 'c-pointer' in p.special or p.direction == 'inout':
@@ -122,25 +152,34 @@ def passed(p, value, large):
     return value
 
 
-def calls(f, large):
-    parameters = f.parameters if large else f.small_parameters()
+def call(f, large, parameters, bad, value, error):
+    """The call with @value in place of parameter @bad."""
     name = 'MPI_' + f.name + ('_c' if large else '')
+    arguments = []
+    for i, p in enumerate(parameters):
+        right.n = i
+        if p is bad:
+            arguments.append(value)
+        elif 'c-pointer' in p.special:
+            arguments.append(passed(p, right(f, p, large), large))
+        else:
+            arguments.append(right(f, p, large))
+    return (f'\tWRONG("{name}", "{bad.name}", {error},\n'
+            f'\t      {name}({", ".join(arguments)}));')
+
+
+def calls(f, large, skip):
+    parameters = f.parameters if large else f.small_parameters()
     for bad in parameters:
+        key = f.name + '.' + bad.name
         choice = wrong(f, bad)
-        if choice is None:
-            continue
-        value, error = choice
-        arguments = []
-        for i, p in enumerate(parameters):
-            right.n = i
-            if p is bad:
-                arguments.append(passed(p, value, large))
-            elif 'c-pointer' in p.special:
-                arguments.append(passed(p, right(f, p, large), large))
-            else:
-                arguments.append(right(f, p, large))
-        yield (f'\tWRONG("{name}", "{bad.name}", {error},\n'
-               f'\t      {name}({", ".join(arguments)}));')
+        if choice is not None and key not in skip:
+            value, error = choice
+            yield call(f, large, parameters, bad, passed(bad, value, large),
+                       error)
+        error = null(f, bad)
+        if error is not None and key + ':null' not in skip:
+            yield call(f, large, parameters, bad, 'NULL', error)
 
 
 def exemptions():
@@ -161,10 +200,7 @@ def main():
                 f.name.endswith('_toint'):  # returns no code
             continue
         for large in ([False, True] if f.large else [False]):
-            for line in calls(f, large):
-                key = f.name + '.' + line.split('"')[3]
-                if key not in skip:
-                    lines.append(line)
+            lines += calls(f, large, skip)
     with open(sys.argv[1] + '.new', 'w') as out:
         out.write('\n'.join(lines) + '\n')
     os.replace(sys.argv[1] + '.new', sys.argv[1])

@@ -48,6 +48,23 @@ int mpii_bad_null(struct mpii_comm *c, const char *func, const char *arg)
 	return MPI_ERR_ARG;
 }
 
+int mpii_bad_comm(MPI_Comm comm, const char *func)
+{
+	return MPI_ERR_COMM;
+}
+
+int mpii_bad_type(struct mpii_comm *c, MPI_Datatype type, const char *func,
+		  const char *arg)
+{
+	return last_error = MPI_ERR_TYPE;
+}
+
+int mpii_bad_count(struct mpii_comm *c, MPI_Count count, const char *func,
+		   const char *arg)
+{
+	return last_error = MPI_ERR_COUNT;
+}
+
 int mpii_attr_copy_all(enum mpii_attr_kind kind, void *handle,
 		       struct mpii_attr *from, struct mpii_attr **to)
 {
@@ -709,6 +726,26 @@ static void contents__give_the_arguments_back(void **state)
 	PMPI_Type_free(&d);
 }
 
+/* Without blocks there may be no arrays, and there is nothing in it. */
+static void contents__of_an_empty_struct(void **state)
+{
+	MPI_Count ni, na, nc, nd;
+	int i, j, k, combiner;
+	MPI_Datatype h;
+
+	assert_int_equal(PMPI_Type_create_struct(0, NULL, NULL, NULL, &h),
+			 MPI_SUCCESS);
+	PMPI_Type_get_envelope(h, &i, &j, &k, &combiner);
+	assert_int_equal(combiner, MPI_COMBINER_STRUCT);
+	assert_true(i == 1 && j == 0 && k == 0);
+	PMPI_Type_free(&h);
+	assert_int_equal(PMPI_Type_create_struct_c(0, NULL, NULL, NULL, &h),
+			 MPI_SUCCESS);
+	PMPI_Type_get_envelope_c(h, &ni, &na, &nc, &nd, &combiner);
+	assert_true(ni == 0 && na == 0 && nc == 1 && nd == 0);
+	PMPI_Type_free(&h);
+}
+
 static void contents__of_large_calls_are_counts(void **state)
 {
 	MPI_Count ni, na, nc, nd, counts[4];
@@ -804,6 +841,7 @@ int main(void)
 		cmocka_unit_test(predefined__are_what_C_says),
 		cmocka_unit_test(predefined__sit_at_their_handle),
 		cmocka_unit_test(contents__give_the_arguments_back),
+		cmocka_unit_test(contents__of_an_empty_struct),
 		cmocka_unit_test(contents__of_large_calls_are_counts),
 		cmocka_unit_test(arguments__wrong_ones_are_named),
 		cmocka_unit_test(pack__goes_on_where_it_was),
