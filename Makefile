@@ -195,13 +195,15 @@ $(BUILD)/tests/system/soak: tests/system/soak.c $(LIBO2G) include/o2g.h \
 	$(CC) $(CFLAGS) $(LDFLAGS) -Iinclude -o $@ $< -L$(BUILD)/lib -lo2g \
 	  -Wl,-rpath,'$$ORIGIN/../../lib'
 
-test-build: $(BUILD)/tests/system/bpf_overlap
-$(BUILD)/tests/system/bpf_overlap: tests/system/bpf_overlap.c channel/bpf/sys.c \
-                                   channel/bpf/sys.h channel/bpf/seat.h \
-                                   $(BUILD)/flags
+# The BPF program by itself.
+BPF_ALONE := $(BUILD)/tests/system/bpf_overlap $(BUILD)/tests/system/bpf_wake
+test-build: $(BPF_ALONE)
+$(BPF_ALONE): $(BUILD)/tests/system/%: tests/system/%.c tests/system/bpf_pair.h \
+              channel/bpf/sys.c channel/bpf/sys.h channel/bpf/seat.h \
+              $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(LDFLAGS) -Ichannel -Iengine -Iinclude -o $@ \
-	  tests/system/bpf_overlap.c channel/bpf/sys.c
+	$(CC) $(CFLAGS) $(LDFLAGS) -Ichannel -Iengine -Iinclude -o $@ $< \
+	  channel/bpf/sys.c
 
 -include lab/lab.mk
 

@@ -99,6 +99,7 @@ static u32 new_id(struct bpf_seat *s, u32 index)
 
 	c->gen = (c->gen + 1) & BPF_GEN_MASK;
 	c->pass = 0;
+	c->wake_at = 0;
 	c->told = 0;
 	c->taken = 0;
 	c->passed = 0;

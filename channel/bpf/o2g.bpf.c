@@ -92,7 +92,68 @@ static __always_inline void wake(void)
 				   BPF_RB_FORCE_WAKEUP);
 }
 
-static __always_inline int pass(struct bpf_conn *c, __u32 id, __u32 len)
+/* --- what is left to the socket --- */
+
+/* What we look at of the kernel's; it finds out itself where that is. */
+#define KERNEL __attribute__((preserve_access_index))
+
+typedef struct {
+	int counter;
+} atomic_t;
+
+struct sock {
+	int sk_rcvbuf;
+	struct {
+		atomic_t rmem_alloc;
+	} KERNEL sk_backlog;
+} KERNEL;
+
+struct inet_sock {
+	struct sock sk;
+} KERNEL;
+
+struct inet_connection_sock {
+	struct inet_sock icsk_inet;
+} KERNEL;
+
+struct tcp_sock {
+	struct inet_connection_sock inet_conn;
+	__u32 copied_seq;
+} KERNEL;
+
+static __always_inline struct tcp_sock *socket_of(struct __sk_buff *skb)
+{
+	struct bpf_sock *sk = skb->sk;
+
+	return sk ? bpf_skc_to_tcp_sock(sk) : (void *)0;
+}
+
+/* Soon the peer may send no more: who waits for much would wait for ever. */
+static __always_inline int fills_up(struct __sk_buff *skb)
+{
+	struct tcp_sock *tcp = socket_of(skb);
+	struct sock *sk;
+
+	if (!tcp)
+		return 1;
+	sk = &tcp->inet_conn.icsk_inet.sk;
+	return 2 * (__u32)sk->sk_backlog.rmem_alloc.counter >
+	       (__u32)sk->sk_rcvbuf;
+}
+
+/* Adding to `passed` and the descriptor come before, with full barriers. */
+static __always_inline void wake_for(struct __sk_buff *skb, struct bpf_conn *c)
+{
+	if (!READ(seat.armed))
+		return;
+	if (READ(c->passed) < READ(c->wake_at) && !READ(c->lost) &&
+	    !fills_up(skb))
+		return;
+	wake();
+}
+
+static __always_inline int pass(struct __sk_buff *skb, struct bpf_conn *c,
+				__u32 id, __u32 len)
 {
 	__u64 got;
 
@@ -103,7 +164,7 @@ static __always_inline int pass(struct bpf_conn *c, __u32 id, __u32 len)
 		else
 			__sync_lock_test_and_set(&seat.missed, 1);
 	}
-	wake();
+	wake_for(skb, c);
 	return SK_PASS;
 }
 
@@ -123,18 +184,13 @@ static __always_inline int copy(struct __sk_buff *skb, __u32 at, __u32 len)
 
 /* --- bytes that came before --- */
 
-struct tcp_sock {
-	__u32 copied_seq;
-} __attribute__((preserve_access_index));
-
 /*
  * Where a connection begins for us: with the first byte that recv() has not taken
  * before it joined. @seq when the kernel does not tell.
  */
 static __always_inline __u32 beginning(struct __sk_buff *skb, __u32 seq)
 {
-	struct bpf_sock *sk = skb->sk;
-	struct tcp_sock *tcp = sk ? bpf_skc_to_tcp_sock(sk) : (void *)0;
+	struct tcp_sock *tcp = socket_of(skb);
 
 	return tcp ? tcp->copied_seq : seq;
 }
@@ -189,11 +245,12 @@ static __always_inline int make_fit(struct __sk_buff *skb, struct bpf_conn *c)
 }
 
 /* Nothing that follows is of any use: the process hears of it and hangs up. */
-static __always_inline int give_up(struct bpf_conn *c, __u32 id)
+static __always_inline int give_up(struct __sk_buff *skb, struct bpf_conn *c,
+				   __u32 id)
 {
 	if (!READ(c->lost)) {
 		WRITE(c->lost, 1);
-		pass(c, id, 0);
+		pass(skb, c, id, 0);
 	}
 	return SK_DROP;
 }
@@ -212,18 +269,18 @@ int o2g_verdict(struct __sk_buff *skb)
 		return SK_PASS;
 	c = &seat.conns[*id & (BPF_CONNS - 1)];
 	if (READ(c->lost) || make_fit(skb, c))
-		return give_up(c, *id);
+		return give_up(skb, c, *id);
 	len = skb->len;
 	if (!len)
 		return SK_DROP;
 	if (len > BPF_PIECE || READ(c->pass) ||
 	    READ(c->passed) != READ(c->taken) ||
 	    !reserve((len + BPF_UNIT - 1) / BPF_UNIT, &got))
-		return pass(c, *id, len);
+		return pass(skb, c, *id, len);
 	at = (__u32)got % BPF_UNITS * BPF_UNIT;
 	if (copy(skb, at, len)) {
 		commit(got, *id | BPF_VOID, len, at);
-		return pass(c, *id, len);
+		return pass(skb, c, *id, len);
 	}
 	commit(got, *id, len, at);
 	wake();

@@ -50,13 +50,21 @@ static inline bool is_good(struct bpf_chan *b, const struct bpf_desc *d)
 
 /*
  * In the middle of a large body have all of it passed: recv() then copies it to
- * where it belongs, at once.
+ * where it belongs, at once; and who sleeps is woken for a good part of it. Pieces
+ * of it that are in the ring still are not passed: there is less to wait for once
+ * they are taken, and this is said again. What was passed before the program could
+ * see it is found by who arms, or settles, after this.
  */
 static void hint(struct tcp_conn *k)
 {
 	struct bpf_conn *c = shared(k);
-	u32 want = k->stream.in_body && k->stream.body_left >= TCP_LONG;
+	u64 worth = tcp_worth_waking(k), wake_at = 0;
+	u32 want = worth > 1;
 
+	if (want)
+		wake_at = c->taken + worth;
+	if (c->wake_at != wake_at)
+		STORE(c->wake_at, wake_at);
 	if (c->pass != want)
 		STORE(c->pass, want);
 }

@@ -25,12 +25,17 @@
  * kernel gives a sockmap's program, and what the program passes, the whole piece.
  * So the program cuts them off, and for that keeps the number of the `next` byte.
  *
+ * In the middle of a large body a few bytes more are of no use to anybody who
+ * sleeps. So the process says how many are (`wake_at`, compared with `passed`), and
+ * the program wakes it for less only when the connection is over or the socket's
+ * buffer fills up. It is told of the first piece in any case.
+ *
  * Nothing the program reads here is trusted: every index is masked.
  */
 #ifndef BPF_SEAT_H
 #define BPF_SEAT_H
 
-#define BPF_SEAT_VERSION 2
+#define BPF_SEAT_VERSION 3
 
 #define BPF_UNIT 64		/* the ring is given out in cache lines */
 #define BPF_RING (256 << 10)
@@ -65,7 +70,8 @@ struct bpf_conn {
 	__u64 taken;	/* bytes that recv() gave */
 	__u32 pass;	/* pass all of it: a large body is coming */
 	__u32 gen;
-	__u64 pad2[6];
+	__u64 wake_at;	/* nobody is woken before so much was passed */
+	__u64 pad2[5];
 };
 
 struct bpf_seat {

@@ -246,9 +246,7 @@ static enum step step(struct turn *t, u64 *budget)
  */
 static void set_lowat(struct tcp_conn *k)
 {
-	u64 left = k->stream.in_body ? k->stream.body_left : 0;
-	u64 most = chan_ep_away(k->chan->chan.ep) ? TCP_LOWAT_AWAY : TCP_LOWAT;
-	int want = left < TCP_LONG ? 1 : (int)(left < most ? left : most);
+	int want = (int)tcp_worth_waking(k);
 
 	/* It only ever has to be small enough; a little more gains nothing. */
 	if (want == k->lowat || (want / 2 < k->lowat && want > k->lowat))

@@ -273,6 +273,17 @@ int tcp_read(struct tcp_conn *k);
 /* Bytes that came another way. Packets handled, or negative: the connection is
  * gone. */
 int tcp_feed(struct tcp_conn *k, const void *data, size_t n);
+/* How many bytes more have to come until waking somebody is worth it: 1 outside
+ * of long bodies. */
+static inline u64 tcp_worth_waking(const struct tcp_conn *k)
+{
+	u64 left = k->stream.in_body ? k->stream.body_left : 0, most;
+
+	if (likely(left < TCP_LONG))
+		return 1;
+	most = chan_ep_away(k->chan->chan.ep) ? TCP_LOWAT_AWAY : TCP_LOWAT;
+	return left < most ? left : most;
+}
 int tcp_poll(struct chan *c);
 /* Only the connections that were active last. */
 int tcp_poll_hot(struct tcp_chan *c);

@@ -5,22 +5,11 @@
  * once, through the ring and through the socket. SEAT is the folder of a seat that
  * nobody uses; the segments are written by hand, so it needs root.
  */
-#include <arpa/inet.h>
-#include <errno.h>
-#include <linux/bpf.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/socket.h>
-#include <time.h>
-#include <unistd.h>
+#define _GNU_SOURCE
+#include "bpf_pair.h"
 
-#include "bpf/seat.h"
-#include "bpf/sys.h"
+#include <netinet/tcp.h>
+#include <time.h>
 
 #define LARGE (20 << 10) /* more than can be taken off in one call */
 
@@ -30,35 +19,7 @@ static struct sockaddr_in to, from; /* addresses of the two */
 static __u32 next_seq, ack;	     /* of the peer */
 static __u32 seen;		     /* descriptors */
 
-static void check(bool good, const char *what)
-{
-	if (good)
-		return;
-	fprintf(stderr, "bpf_overlap: %s (%s)\n", what, strerror(errno));
-	exit(1);
-}
-
 /* --- the connection --- */
-
-static void connect_pair(void)
-{
-	struct sockaddr_in a = { .sin_family = AF_INET,
-				 .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-	socklen_t len = sizeof(a);
-	int listener = socket(AF_INET, SOCK_STREAM, 0);
-
-	there = socket(AF_INET, SOCK_STREAM, 0);
-	check(!bind(listener, (struct sockaddr *)&a, len) &&
-		      !listen(listener, 1) &&
-		      !getsockname(listener, (struct sockaddr *)&a, &len) &&
-		      !connect(there, (struct sockaddr *)&a, len),
-	      "connecting");
-	here = accept(listener, NULL, NULL);
-	to = a;
-	check(here >= 0 && !getsockname(there, (struct sockaddr *)&from, &len),
-	      "accepting");
-	close(listener);
-}
 
 /* The number of the next byte that the socket sends. */
 static __u32 sequence_of(int fd)
@@ -75,47 +36,6 @@ static __u32 sequence_of(int fd)
 				  sizeof(off)),
 	      "asking for sequence numbers");
 	return seq;
-}
-
-static void *open_seat(const char *dir)
-{
-	char path[512];
-	void *p;
-	int fd;
-
-	snprintf(path, sizeof(path), "%s/seat", dir);
-	fd = bpf_sys_get(path);
-	check(fd >= 0, path);
-	p = mmap(NULL, sizeof(*seat), PROT_READ | PROT_WRITE, MAP_SHARED, fd,
-		 0);
-	check(p != MAP_FAILED, "mapping the seat");
-	close(fd);
-	return p;
-}
-
-static int open_map(const char *dir, const char *name)
-{
-	char path[512];
-	int fd;
-
-	snprintf(path, sizeof(path), "%s/%s", dir, name);
-	fd = bpf_sys_get(path);
-	check(fd >= 0, path);
-	return fd;
-}
-
-static void join(const char *dir)
-{
-	__u32 index = 0, id = 0;
-	__u64 cookie, value = (__u64)here;
-	socklen_t len = sizeof(cookie);
-
-	check(!getsockopt(here, SOL_SOCKET, SO_COOKIE, &cookie, &len) &&
-		      !bpf_sys_update(open_map(dir, "conns"), &cookie, &id,
-				      BPF_ANY) &&
-		      !bpf_sys_update(open_map(dir, "socks"), &index, &value,
-				      BPF_NOEXIST),
-	      "joining");
 }
 
 /* --- segments by hand --- */
@@ -229,14 +149,17 @@ int main(int argc, char **argv)
 	seen = seat->tail >> 32; /* from the trial when it was loaded */
 	seat->head = seat->tail;
 	memset(&seat->conns[0], 0, sizeof(seat->conns[0]));
-	connect_pair();
+	to = connect_pair(&here, &there);
+	check(!getsockname(there, (struct sockaddr *)&from,
+			   &(socklen_t){ sizeof(from) }),
+	      "its address");
 	ack = sequence_of(here);
 	next_seq = sequence_of(there);
 	/* Read before it joins, and sent again with what is new. */
 	inject(first, 0, 100);
 	first += 100;
 	check(recv(here, (char[200]){ 0 }, 200, 0) == 100, "the first bytes");
-	join(argv[1]);
+	join(argv[1], here);
 	inject(first, 30, 50);
 	expect_ring(first, 50);
 	first += 50;

@@ -19,6 +19,7 @@ static struct tcp_conn conns[2];
 static const struct tcp_intake intake;
 static u64 waiting[2]; /* bytes that recv() would give */
 static u64 bell[2];
+static bool away;
 static char events[EVENTS + 1];
 static int nevents;
 
@@ -86,6 +87,11 @@ void bpf_conn_sync(int fd)
 {
 }
 
+bool chan_ep_away(const struct chan_ep *ep)
+{
+	return away;
+}
+
 void chan_timer_set(struct chan_ep *ep, struct chan_timer *t, u64 us)
 {
 }
@@ -141,6 +147,7 @@ static int setup(void **state)
 	memset(waiting, 0, sizeof(waiting));
 	memset(events, 0, sizeof(events));
 	nevents = 0;
+	away = false;
 	for (u32 i = 0; i < 2; i++) {
 		conns[i].chan = &chan->tcp;
 		conns[i].intake = &intake;
@@ -254,6 +261,75 @@ static void arm__everybody_is_watched(void **state)
 	assert_true(conns[0].watched);
 }
 
+/* In a body of which @left bytes are missing. */
+static void in_body(u32 conn, u64 left)
+{
+	conns[conn].stream.in_body = true;
+	conns[conn].stream.body_left = left;
+}
+
+/* A few bytes of a long body wake nobody; the rest of it does, */
+static void hint__woken_for_the_rest(void **state)
+{
+	struct bpf_conn *c = &seat->conns[0];
+
+	place(0, 'A');
+	poll_all();
+	assert_int_equal(c->wake_at, 0);
+	in_body(0, TCP_LONG - 1);
+	place(0, 'B');
+	poll_all();
+	assert_int_equal(c->wake_at, 0);
+	assert_int_equal(c->pass, 0);
+	in_body(0, 3 * TCP_LONG);
+	place(0, 'C');
+	poll_all();
+	assert_int_equal(c->wake_at, 3 * TCP_LONG);
+	assert_int_equal(c->pass, 1);
+	/* of which some was in the ring already, */
+	in_body(0, 2 * TCP_LONG);
+	place(0, 'D');
+	poll_all();
+	assert_int_equal(c->wake_at, 2 * TCP_LONG);
+	/* and some is read. */
+	pass(0, TCP_LONG);
+	in_body(0, TCP_LONG);
+	poll_all();
+	assert_int_equal(c->taken, TCP_LONG);
+	assert_int_equal(c->wake_at, 2 * TCP_LONG);
+	conns[0].stream.in_body = false;
+	pass(0, TCP_LONG);
+	poll_all();
+	assert_int_equal(c->wake_at, 0);
+	assert_int_equal(c->pass, 0);
+}
+
+/* or a good part, which is larger while nobody waits. */
+static void hint__woken_for_a_part(void **state)
+{
+	struct bpf_conn *c = &seat->conns[0];
+
+	in_body(0, 1 << 30);
+	place(0, 'A');
+	poll_all();
+	assert_int_equal(c->wake_at, TCP_LOWAT);
+	away = true;
+	pass(0, 1000);
+	poll_all();
+	assert_int_equal(c->wake_at, 1000 + TCP_LOWAT_AWAY);
+}
+
+/* What came while the limit was set is not slept through. */
+static void arm__what_was_passed_is_seen(void **state)
+{
+	in_body(0, 3 * TCP_LONG);
+	place(0, 'A');
+	poll_all();
+	assert_false(bpf_arm(&chan->tcp.chan));
+	pass(0, 1);
+	assert_true(bpf_arm(&chan->tcp.chan));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -273,6 +349,12 @@ int main(void)
 		cmocka_unit_test_setup_teardown(poll__only_one_is_not_watched,
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(arm__everybody_is_watched,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(hint__woken_for_the_rest,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(hint__woken_for_a_part, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(arm__what_was_passed_is_seen,
 						setup, teardown),
 	};
 
