@@ -19,7 +19,7 @@ static int bpf_open(struct chan_ep *ep, struct chan **chan, char *why,
 	err = bpf_place_take(&b->place, why, why_size);
 	if (err)
 		goto err_free;
-	b->head = b->place.seat->head;
+	b->head = b->given_back = b->place.seat->head;
 	b->retry.fn = bpf_retry;
 	o2g_list_init(&b->retry.link);
 	b->tcp.intake = &bpf_intake;

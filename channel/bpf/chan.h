@@ -19,6 +19,7 @@
 
 #define BPF_RETRY_US 500   /* until the kernel has caught up with itself */
 #define BPF_WORK (256 << 10) /* bytes of the ring per turn */
+#define BPF_PORTION 8	   /* this part of the ring is given back at once */
 #define BPF_IDLE 2048	   /* turns in vain, then sockets are watched again */
 
 /* The maps of a seat, as this process has them. */
@@ -35,7 +36,8 @@ struct bpf_chan {
 	struct tcp_chan tcp; /* first */
 	struct bpf_place place;
 	struct chan_watch bell;
-	u64 head;	   /* what seat->head says; the seat is not trusted */
+	u64 head;	   /* what was taken; the seat is not trusted */
+	u64 given_back;	   /* what seat->head says */
 	struct tcp_conn *conns[BPF_CONNS]; /* by index */
 	u32 njoined;
 	struct chan_timer retry;

@@ -81,12 +81,14 @@ struct bpf_seat {
 
 	/* the program's: descriptor number << 32 | units given out */
 	__u64 tail;
+	__u64 pad1[7];
+	/* by itself: the process looks at it all the time, and would otherwise
+	 * keep taking `tail` away from the program's processor */
 	__u32 missed;	/* no descriptor was left to tell of a passed piece */
-	__u32 pad1;
-	__u64 pad2[6];
+	__u32 pad2[15];
 
 	/* the process's */
-	__u64 head;	/* the same for what it has taken out */
+	__u64 head;	/* the same for what it has taken out, or a little less */
 	__u64 pad3[7];
 	__u32 armed;	/* wake it; the program clears it when it does */
 	__u32 next_conn; /* where to look for a free one; survives the process */

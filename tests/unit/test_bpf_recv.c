@@ -261,6 +261,26 @@ static void arm__everybody_is_watched(void **state)
 	assert_true(conns[0].watched);
 }
 
+/* Room comes back in portions, but it does. */
+static void poll__room_is_given_back(void **state)
+{
+	u32 stores = 0, before = 0;
+
+	for (u32 i = 0; i < 2 * BPF_DESCS; i++) {
+		u32 head;
+
+		place(0, 'A');
+		bpf_poll(&chan->tcp.chan);
+		head = (u32)(seat->head >> 32);
+		assert_true(head <= i + 1);
+		assert_true(i + 1 - head < BPF_DESCS / BPF_PORTION);
+		assert_int_equal((u32)seat->head, head);
+		stores += head != before;
+		before = head;
+	}
+	assert_int_equal(stores, 2 * BPF_PORTION);
+}
+
 /* In a body of which @left bytes are missing. */
 static void in_body(u32 conn, u64 left)
 {
@@ -349,6 +369,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(poll__only_one_is_not_watched,
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(arm__everybody_is_watched,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(poll__room_is_given_back,
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(hint__woken_for_the_rest,
 						setup, teardown),
