@@ -41,7 +41,7 @@
 #define TCP_WORK_BYTES (1u << 20) /* per connection and call */
 #define TCP_LONG (32u << 10)   /* a body worth waiting for ... */
 #define TCP_LOWAT (128 << 10)  /* ... in pieces like this */
-#define TCP_LOWAT_AWAY (512 << 10) /* ... while the program computes */
+#define TCP_LOWAT_AWAY (1 << 20) /* ... while the program computes */
 #define TCP_HOT 2
 #define TCP_STREAK 16 /* then watching is a waste until the next sleep */
 
