@@ -22,6 +22,8 @@ int mpii_bcast_binomial(const struct coll *k, void *buf, MPI_Count count,
 			struct mpii_type *t, int root);
 int mpii_bcast_shared(const struct coll *k, void *buf, MPI_Count count,
 		      struct mpii_type *t, int root);
+int mpii_bcast_pieces(const struct coll *k, void *buf, MPI_Count count,
+		      struct mpii_type *t, int root);
 int mpii_bcast_nodes(const struct coll *k, void *buf, MPI_Count count,
 		     struct mpii_type *t, int root);
 int mpii_bcast_linear(const struct coll *k, void *buf, MPI_Count count,
@@ -87,6 +89,9 @@ int mpii_alltoall_in_place(const struct coll *k, const struct coll_side *r);
 int mpii_reduce_shared(const struct coll *k, const void *in, void *out,
 		       MPI_Count count, struct mpii_type *t, struct mpii_op *op,
 		       int root);
+int mpii_reduce_pieces(const struct coll *k, const void *in, void *out,
+		       MPI_Count count, struct mpii_type *t, struct mpii_op *op,
+		       int root);
 int mpii_reduce_nodes(const struct coll *k, const void *in, void *out,
 		      MPI_Count count, struct mpii_type *t, struct mpii_op *op,
 		      int root);
@@ -101,6 +106,9 @@ int mpii_reduce_inter(const struct coll *k, const void *in, void *out,
 		      int root);
 
 int mpii_allreduce_shared(const struct coll *k, const void *in, void *out,
+			  MPI_Count count, struct mpii_type *t,
+			  struct mpii_op *op);
+int mpii_allreduce_pieces(const struct coll *k, const void *in, void *out,
 			  MPI_Count count, struct mpii_type *t,
 			  struct mpii_op *op);
 int mpii_allreduce_nodes(const struct coll *k, const void *in, void *out,
@@ -142,6 +150,9 @@ int mpii_reduce_scatter_inter(const struct coll *k, const void *in, void *out,
 int mpii_scan_shared(const struct coll *k, const void *in, void *out,
 		     MPI_Count count, struct mpii_type *t, struct mpii_op *op,
 		     bool exclusive);
+int mpii_scan_pieces(const struct coll *k, const void *in, void *out,
+		     MPI_Count count, struct mpii_type *t, struct mpii_op *op,
+		     bool is_exclusive);
 int mpii_scan_doubling(const struct coll *k, const void *in, void *out,
 		       MPI_Count count, struct mpii_type *t,
 		       struct mpii_op *op, bool exclusive);

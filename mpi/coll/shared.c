@@ -32,7 +32,7 @@ static const struct row_kind {
 } kinds[KINDS] = {
 	{ SLOTS, LINE - WORD },
 	{ 16, 1024 },
-	{ 8, COLL_SHARED_ROW },
+	{ 8, COLL_SHARED_LONG },
 };
 
 /* At the beginning of the memory. */
@@ -402,6 +402,12 @@ void coll_slot_leave(const struct coll_slot *o)
 
 	if (before + 1 == (turn_of(o->call) + 1) * (unsigned)o->n)
 		wake(o->s, o->s->others, o->n - 1);
+}
+
+int coll_slot_wait_left(const struct coll *k, const struct coll_slot *o)
+{
+	return wait_for(k, o->s, &o->c->left,
+			(turn_of(o->call) + 1) * (unsigned)o->n);
 }
 
 struct row_word {

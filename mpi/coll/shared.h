@@ -34,7 +34,8 @@
 
 #include "coll/coll.h"
 
-#define COLL_SHARED_ROW (32 << 10) /* of the long ones */
+#define COLL_SHARED_ROW (32 << 10) /* up to here short blocks and messages */
+#define COLL_SHARED_LONG ((64 << 10) + 64) /* a piece of longer ones: pieces.h */
 #define COLL_SHARED_RANKS 32
 
 struct coll_shared;
@@ -66,13 +67,15 @@ struct coll_slot {
 	int n;
 };
 
-/* For rows of so many bytes, at most COLL_SHARED_ROW. */
+/* For rows of so many bytes, at most COLL_SHARED_LONG. */
 struct coll_slot coll_slot_take(const struct coll *k, MPI_Count bytes);
 int coll_slot_enter(const struct coll *k, const struct coll_slot *o);
 bool coll_slot_arrive(const struct coll *k, struct coll_slot *o);
 void coll_slot_release(const struct coll_slot *o);
 int coll_slot_wait(const struct coll *k, const struct coll_slot *o);
 void coll_slot_leave(const struct coll_slot *o);
+/* Having left it: all others have, too, and read nothing of ours any more. */
+int coll_slot_wait_left(const struct coll *k, const struct coll_slot *o);
 /* Our row is there, which rank @reader waits for. */
 void coll_slot_publish(const struct coll *k, const struct coll_slot *o,
 		       int reader);

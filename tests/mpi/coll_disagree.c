@@ -6,7 +6,7 @@
  */
 #include "check.h"
 
-#define MAX 310 /* elements of a block */
+#define MAX 40010 /* elements of a block */
 #define RANKS_MAX 16
 #define GUARD 0x5a5a5a5a
 
@@ -117,14 +117,14 @@ static void one(int (*call)(int, int), int kind, int n, int odd, int by)
 
 int main(int argc, char **argv)
 {
-	static const int sizes[] = { 5, 100, 301 };
+	static const int sizes[] = { 5, 100, 301, 17000, 40000 };
 
 	start(&argc, &argv);
 	CHECK(size <= RANKS_MAX);
 	MPI_Comm_set_errhandler(WORLD, MPI_ERRORS_RETURN);
 	for (int i = 0; i < 8; i++) /* memory is shared after a few calls */
 		OK(MPI_Barrier(WORLD));
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < 5; i++)
 		for (int odd = 0; odd < size; odd += size - 1)
 			for (int by = -1; by <= 1; by += 2) {
 				for (int kind = 0; kind < KINDS; kind++)

@@ -6,6 +6,7 @@
 	COLL_ADAPT(allreduce_##algorithm, mpii_allreduce_##algorithm, \
 		   a->s.buf, a->r.buf, a->r.count, a->r.t, a->op)
 ADAPT(shared)
+ADAPT(pieces)
 ADAPT(nodes)
 ADAPT(central)
 ADAPT(doubling)

@@ -4,6 +4,8 @@
 
 COLL_ADAPT(bcast_shared, mpii_bcast_shared, a->r.buf, a->r.count, a->r.t,
 	   a->root)
+COLL_ADAPT(bcast_pieces, mpii_bcast_pieces, a->r.buf, a->r.count, a->r.t,
+	   a->root)
 COLL_ADAPT(bcast_nodes, mpii_bcast_nodes, a->r.buf, a->r.count, a->r.t, a->root)
 COLL_ADAPT(bcast_binomial, mpii_bcast_binomial, a->r.buf, a->r.count, a->r.t,
 	   a->root)

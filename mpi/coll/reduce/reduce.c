@@ -6,6 +6,7 @@
 	COLL_ADAPT(reduce_##algorithm, mpii_reduce_##algorithm, a->s.buf,      \
 		   a->r.buf, a->r.count, a->r.t, a->op, a->root)
 ADAPT(shared)
+ADAPT(pieces)
 ADAPT(nodes)
 ADAPT(binomial)
 ADAPT(scatter_gather)
