@@ -5,9 +5,10 @@
  * Addresses are tried best first. One that fails makes room for the next at
  * once; one that stays silent gets company after a quarter of a second. When
  * all have failed they are tried again until O2G_TCP_TIMEOUT is over: the peer
- * may be short of descriptors or not listening yet. Any number may be
- * connecting, but only one at a time is sent our answer, since the peer would
- * believe each of them.
+ * may be short of descriptors. Only when all of its addresses refuse, several
+ * times, it is given up sooner: it listened before anybody knew them, so it does
+ * not any more. Any number may be connecting, but only one at a time is sent our
+ * answer, since the peer would believe each of them.
  *
  *	IDLE -> CONNECTING -> CHALLENGED -> ANSWERED -> the connection
  *	   \________\_____________\____________\-> FAILED -> IDLE
@@ -40,6 +41,7 @@ struct attempt {
 struct tcp_dial {
 	u16 port;
 	u64 deadline_us;
+	u32 refused; /* rounds in a row in which nobody was there */
 	u32 n;
 	struct attempt at[];
 };
@@ -275,6 +277,20 @@ static void advance(struct tcp_conn *k)
 	set_timer(k, find_state(k->dial, FAILED) ? TCP_RETRY_US : ~0ull);
 }
 
+/* The addresses that were tried, and what came of it. */
+static void describe(const struct tcp_dial *d, char *buf, size_t size)
+{
+	char text[TCP_ADDR_TEXT];
+	size_t n = 0;
+
+	for (u32 i = 0; i < d->n && n < size; i++)
+		n += snprintf(buf + n, size - n, "%s%s (%s)", i ? ", " : "",
+			      tcp_addr_ip(&d->at[i].to, text, sizeof(text)),
+			      d->at[i].what ? d->at[i].what :
+			      d->at[i].err  ? strerror(-d->at[i].err) :
+					      "no answer");
+}
+
 static void give_up(struct tcp_conn *k)
 {
 	struct tcp_dial *d = k->dial;
@@ -282,14 +298,7 @@ static void give_up(struct tcp_conn *k)
 	char theirs[300], ours[200], text[TCP_ADDR_TEXT];
 	size_t n = 0;
 
-	for (u32 i = 0; i < d->n && n < sizeof(theirs); i++)
-		n += snprintf(theirs + n, sizeof(theirs) - n, "%s%s (%s)",
-			      i ? ", " : "",
-			      tcp_addr_ip(&d->at[i].to, text, sizeof(text)),
-			      d->at[i].what ? d->at[i].what :
-			      d->at[i].err  ? strerror(-d->at[i].err) :
-					      "no answer");
-	n = 0;
+	describe(d, theirs, sizeof(theirs));
 	for (u32 i = 0; i < c->naddrs && n < sizeof(ours); i++)
 		n += snprintf(ours + n, sizeof(ours) - n, "%s%s",
 			      i ? ", " : "",
@@ -300,12 +309,35 @@ static void give_up(struct tcp_conn *k)
 		      theirs, ours);
 }
 
+static bool all_refuse(const struct tcp_dial *d)
+{
+	for (u32 i = 0; i < d->n; i++)
+		if (d->at[i].state != FAILED || d->at[i].err != -ECONNREFUSED)
+			return false;
+	return true;
+}
+
+static void nobody_there(struct tcp_conn *k)
+{
+	char theirs[300];
+
+	describe(k->dial, theirs, sizeof(theirs));
+	tcp_conn_lost(k, -O2G_ERR_PEER,
+		      "its process has ended, since nobody listens at port %u of %s; or a firewall refuses connections",
+		      k->dial->port, theirs);
+}
+
 void tcp_dial_timer(struct tcp_conn *k)
 {
 	struct tcp_dial *d = k->dial;
 
 	if (o2g_now_us() >= d->deadline_us) {
 		give_up(k);
+		return;
+	}
+	d->refused = all_refuse(d) ? d->refused + 1 : 0;
+	if (d->refused == TCP_REFUSALS) {
+		nobody_there(k);
 		return;
 	}
 	if (!find_state(d, IDLE))

@@ -27,6 +27,7 @@
 #define TCP_HELLO_US 5000000   /* time a stranger has for its hello */
 #define TCP_STAGGER_US 250000  /* before the next address is tried as well */
 #define TCP_RETRY_US 100000    /* before the whole list is tried again */
+#define TCP_REFUSALS 5	       /* of the whole list: nobody is there */
 #define TCP_LINGER_US 2000000
 #define TCP_LATE_US 200000     /* what an intake expects may come this late */
 #define TCP_STAGE_MIN 4096

@@ -290,7 +290,7 @@ static void connect__refused_then_there(void **state)
 	b = NULL;
 	assert_int_equal(a->chan->ops->connect(a->chan, p, card), 0);
 	s = host_send(a, 1, 1, &seg, 1);
-	host_idle(both, 1, 400);
+	host_idle(both, 1, 200);
 	assert_true(none_lost(a) && !s->done);
 	snprintf(why, sizeof(why), "%u-%u", port, port);
 	settings->tcp_ports = why;
@@ -307,19 +307,46 @@ static void connect__nobody_there(void **state)
 	struct host_req *s;
 	char card[512];
 
-	settings->tcp_timeout = 1;
 	b->chan->ops->card(b->chan, card, sizeof(card));
 	host_destroy(b, false);
 	b = NULL;
 	assert_int_equal(a->chan->ops->connect(a->chan, p, card), 0);
 	s = host_send(a, 1, 1, &none, 1);
+	/* long before O2G_TCP_TIMEOUT */
 	assert_true(host_run(both, 1, &s->done, 3000));
 	assert_int_equal(s->r.status, -O2G_ERR_PEER);
 	assert_int_equal(a->peers[1].lost, 1);
 	assert_non_null(strstr(a->peers[1].why, "127.0.0.1 (Connection refused)"));
+	assert_non_null(strstr(a->peers[1].why, "its process has ended"));
+	assert_int_equal(conns(a), 0);
+}
+
+/* Somebody listens there and never says a word. */
+static void connect__no_answer(void **state)
+{
+	struct o2g_seg none = { NULL, 0 };
+	struct chan_peer *p = chan_ep_peer((struct chan_ep *)a, 1);
+	struct sockaddr_in at = { .sin_family = AF_INET,
+				  .sin_port = htons(tc(b)->port) };
+	int fd = socket(AF_INET, SOCK_STREAM, 0), one = 1;
+	struct host_req *s;
+	char card[512];
+
+	settings->tcp_timeout = 1;
+	b->chan->ops->card(b->chan, card, sizeof(card));
+	host_destroy(b, false);
+	b = NULL;
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+	assert_int_equal(bind(fd, (struct sockaddr *)&at, sizeof(at)), 0);
+	assert_int_equal(listen(fd, 8), 0);
+	assert_int_equal(a->chan->ops->connect(a->chan, p, card), 0);
+	s = host_send(a, 1, 1, &none, 1);
+	assert_true(host_run(both, 1, &s->done, 3000));
+	assert_int_equal(s->r.status, -O2G_ERR_PEER);
+	assert_non_null(strstr(a->peers[1].why, "127.0.0.1 (no answer)"));
 	assert_non_null(strstr(a->peers[1].why, "O2G_TCP_INTERFACES"));
 	assert_non_null(strstr(a->peers[1].why, "O2G_TCP_TIMEOUT"));
-	assert_int_equal(conns(a), 0);
+	close(fd);
 }
 
 /* Somebody else answers at the address: another rank of the same job. */
@@ -1014,6 +1041,7 @@ int main(void)
 		S(connect__simultaneous),
 		S(connect__refused_then_there),
 		S(connect__nobody_there),
+		S(connect__no_answer),
 		S(connect__another_rank_answers),
 		S(connect__another_version),
 		S(tie__lower_rank_stands),
