@@ -190,6 +190,9 @@ int user_channels_connect(struct user_ep *ep, struct user_peer *p,
 			continue;
 		p->cp.chan = chan;
 		err = chan->ops->connect(chan, &p->cp, card);
+		if (err == -ESRCH)
+			chan_peer_lost(&p->cp, -O2G_ERR_PEER,
+				       "its process has ended");
 		if (!err || p->lost)
 			return 0;
 		snprintf(why, sizeof(why), " (%s: %s%s)", chan->ops->name,

@@ -98,7 +98,7 @@ static int map_tx(struct shm_link *l, const char *card, int *pidfd)
 		return -ESRCH;
 	err = shm_seg_open(&w, l->p->core.rank, s->size, &l->seg);
 	if (err)
-		return err;
+		return shm_process_ended(w.pid, *pidfd) ? -ESRCH : err;
 	l->theirs = l->seg.head;
 	if (shm_process_ended(w.pid, *pidfd))
 		return -ESRCH;

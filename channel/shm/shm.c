@@ -155,12 +155,14 @@ int shm_parse_card(const char *card, struct shm_where *w)
 	return 0;
 }
 
+/* One that has ended, too: connecting says so. */
 static bool shm_reaches(struct chan *c, const char *card)
 {
 	struct shm_where w;
 
 	return !shm_parse_card(card, &w) &&
-	       !strcmp(w.node, chan_ep_node(c->ep)) && shm_seg_openable(&w);
+	       !strcmp(w.node, chan_ep_node(c->ep)) &&
+	       (shm_seg_openable(&w) || shm_process_ended(w.pid, -1));
 }
 
 static void shm_describe(struct chan *c, struct chan_peer *p, char *buf,
