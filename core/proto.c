@@ -203,8 +203,9 @@ static void reap_posted(struct o2g_match_entry *e, void *arg)
 	struct reaper *r = arg;
 	struct o2g_req *req = req_of(e);
 
-	if (req->match.src == O2G_MATCH_ANY ? r->peer->said_bye :
-					      req->match.src != r->peer->rank)
+	if (req->match.src == O2G_MATCH_ANY ?
+		    r->core->any_outlives || r->peer->said_bye :
+		    req->match.src != r->peer->rank)
 		return;
 	o2g_recv_unpost(r->core, req);
 	o2g_list_add_tail(&req->link, &r->reqs);
@@ -275,4 +276,62 @@ void o2g_proto_peer_down(struct o2g_core *c, struct o2g_peer *p, int err)
 							   link));
 	while (!o2g_list_empty(&r.reqs))
 		finish(c, o2g_list_first(&r.reqs, struct o2g_req, link), err);
+}
+
+/* --- giving up --- */
+
+struct doom {
+	struct o2g_core *core;
+	bool (*fn)(const struct o2g_req *req, void *arg);
+	void *arg;
+	struct o2g_list reqs;
+};
+
+static void doom_posted(struct o2g_match_entry *e, void *arg)
+{
+	struct doom *d = arg;
+	struct o2g_req *req = req_of(e);
+
+	if (!d->fn(req, d->arg))
+		return;
+	o2g_recv_unpost(d->core, req);
+	o2g_list_add_tail(&req->link, &d->reqs);
+}
+
+void o2g_proto_give_up(struct o2g_core *c,
+		       bool (*fn)(const struct o2g_req *req, void *arg),
+		       void *arg, int err)
+{
+	struct doom d = { .core = c, .fn = fn, .arg = arg };
+
+	o2g_list_init(&d.reqs);
+	o2g_match_each_posted(&c->match, doom_posted, &d);
+	while (!o2g_list_empty(&d.reqs))
+		finish(c, o2g_list_first(&d.reqs, struct o2g_req, link), err);
+}
+
+/* Those that the peer has not taken yet; it is asked to forget them. */
+static void give_up_sends(struct o2g_core *c, struct o2g_list *sends,
+			  bool (*fn)(const struct o2g_req *req, void *arg),
+			  void *arg)
+{
+	struct o2g_list *l, *tmp;
+
+	o2g_list_for_each_safe(l, tmp, sends) {
+		struct o2g_req *req = container_of(l, struct o2g_req, link);
+
+		if (req->kind == O2G_REQ_SEND &&
+		    !(req->flags & O2G_REQF_CANCEL) && fn(req, arg))
+			o2g_proto_cancel(c, req);
+	}
+}
+
+void o2g_proto_give_up_sends(struct o2g_core *c, struct o2g_peer *p,
+			     bool (*fn)(const struct o2g_req *req, void *arg),
+			     void *arg)
+{
+	if (p->down)
+		return;
+	give_up_sends(c, &p->stalled, fn, arg);
+	give_up_sends(c, &p->waiting, fn, arg);
 }

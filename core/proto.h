@@ -229,6 +229,8 @@ struct o2g_core {
 	u32 budget_peer;  /* what one peer's grant may grow to */
 	u32 npeers_alive; /* peers initialised and not down */
 	u32 posted_any;	  /* receives posted for any source */
+	bool any_outlives; /* ... which end with no peer: the engine sees to
+			    * them, by o2g_proto_give_up() */
 	struct o2g_list stalled_peers;
 	u64 data_chunk;	  /* largest DATA body */
 	struct o2g_core_stats stats;
@@ -315,6 +317,14 @@ void o2g_proto_sent(struct o2g_core *c, struct o2g_req *req);
  * unless it said BYE.
  */
 void o2g_proto_peer_down(struct o2g_core *c, struct o2g_peer *p, int err);
+/* End posted receives for which @fn says so, with @err. */
+void o2g_proto_give_up(struct o2g_core *c,
+		       bool (*fn)(const struct o2g_req *req, void *arg),
+		       void *arg, int err);
+/* Cancel such sends to @p. */
+void o2g_proto_give_up_sends(struct o2g_core *c, struct o2g_peer *p,
+			     bool (*fn)(const struct o2g_req *req, void *arg),
+			     void *arg);
 
 /* Move the cursor @n bytes on, and find the piece it points at. */
 void o2g_sink_advance(struct o2g_sink *s, u64 n);

@@ -340,6 +340,9 @@ static int probe_cond(void *arg)
 	p->result = -EAGAIN;
 	if (__atomic_load_n(&ep->kern->shared->unexpected, __ATOMIC_ACQUIRE))
 		p->result = kern_call(ep->kern, O2GD_PROBE, &p->args);
+	if (p->result == -EAGAIN && src == O2G_MATCH_ANY &&
+	    user_any_doomed(ep, p->args.tag))
+		p->result = -O2G_ERR_PEER;
 	if (p->result == -EAGAIN && src != O2G_MATCH_ANY && ep->peers[src] &&
 	    ep->peers[src]->lost)
 		p->result = -O2G_ERR_PEER;
@@ -363,6 +366,7 @@ static void probe_locked(struct user_ep *ep, struct probe *p, bool block)
 {
 	if (probe_cond(p))
 		return;
+	user_ended_probed(ep, p->args.source);
 	user_flush(ep);
 	if (block) {
 		user_wait_locked(ep, probe_cond, p, -1);

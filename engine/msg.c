@@ -286,9 +286,10 @@ static int probe_cond(void *arg)
 			     o2g_proto_probe(c, p->src, p->tag, p->ignore);
 	if (p->found)
 		return 1;
-	if (p->src == O2G_MATCH_ANY || !p->ep->peers[p->src])
-		return 0;
-	p->lost = p->ep->peers[p->src]->lost;
+	if (p->src == O2G_MATCH_ANY)
+		p->lost = user_any_doomed(p->ep, p->tag);
+	else
+		p->lost = p->ep->peers[p->src] && p->ep->peers[p->src]->lost;
 	return p->lost;
 }
 
@@ -304,6 +305,7 @@ static void probe_status(const struct o2g_unexp *u, struct o2g_status *s)
 static int probe_locked(struct user_ep *ep, struct probe *p, bool block)
 {
 	if (!probe_cond(p)) {
+		user_ended_probed(ep, p->src);
 		user_flush(ep);
 		if (block) {
 			user_wait_locked(ep, probe_cond, p, -1);

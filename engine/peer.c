@@ -111,6 +111,10 @@ void chan_peer_lost(struct chan_peer *cp, int err, const char *fmt, ...)
 	if (p->ep->kern)
 		kern_peer_lost(p->ep, cp->core.rank);
 	o2g_proto_peer_down(&p->ep->core, &cp->core, -O2G_ERR_PEER);
+	if (p->ep->on_lost)
+		p->ep->on_lost(p->ep->resolve_arg, (int)cp->core.rank,
+			       cp->core.said_bye);
+	user_ended_give_up(p->ep);
 	user_event(p->ep);
 }
 

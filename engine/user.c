@@ -21,6 +21,9 @@ static void set_identity(struct user_ep *ep, const struct o2g_attr *attr)
 	ep->eng.rank = attr->rank;
 	ep->eng.size = attr->size;
 	ep->resolve = attr->resolve;
+	ep->ended = attr->ended;
+	ep->on_lost = attr->lost;
+	ep->doomed = attr->doomed;
 	ep->resolve_arg = attr->arg;
 	ep->local_size = attr->local_size;
 	memcpy(ep->secret, attr->secret, sizeof(ep->secret));
@@ -45,6 +48,7 @@ static int init_core(struct user_ep *ep)
 		seed = o2g_now_ns();
 	o2g_core_init(&ep->core, &user_core_ops, ep->eng.rank, bins, FIRST_BINS,
 		      seed);
+	ep->core.any_outlives = ep->doomed;
 	ep->core.budget_total = set->unexpected;
 	ep->core.budget_peer = set->peer_budget > UINT32_MAX / 2 ?
 				       UINT32_MAX / 2 :
@@ -81,6 +85,7 @@ int user_open_as(const struct eng_ops *ops, struct kern *kern,
 	err = user_channels_open(ep);
 	if (!err && kern)
 		err = kern_attach(ep);
+	user_ended_start(ep);
 	user_unlock(ep);
 	if (err)
 		goto err_channels;

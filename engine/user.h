@@ -19,6 +19,9 @@
 #define USER_MAX_CHANNELS 5 /* one is the driver */
 #define USER_SLAB 256 /* requests allocated at a time */
 
+#define USER_AWAITED_NOW 1
+#define USER_AWAITED_LONG 4 /* the bits move up with each look */
+
 struct user_ep;
 
 /* Ours comes before the core's, which ends with what small messages leave
@@ -49,6 +52,7 @@ struct user_peer {
 	bool bye_pending; /* to be given up after this round: it said BYE, */
 	const char *bye_why; /* ... or else why */
 	struct user_peer *next_bye;
+	u8 awaited; /* USER_AWAITED_, see ended.c */
 	char error[728];
 };
 
@@ -133,6 +137,10 @@ struct user_ep {
 	struct chan_timer look_timer; /* have the thread look again */
 	u64 calls;	     /* entries into waits and starts: "is it active" */
 
+	/* peers that end without a connection */
+	struct chan_timer ended_timer;
+	bool probed_any;
+
 	/* completion descriptor */
 	int user_fd;
 	bool user_fd_set;
@@ -147,7 +155,10 @@ struct user_ep {
 
 	/* identity */
 	int (*resolve)(void *arg, int rank, char *address, size_t size);
-	void *resolve_arg;
+	int (*ended)(void *arg, struct o2g_ended *ended);
+	void (*on_lost)(void *arg, int rank, int finished);
+	int (*doomed)(void *arg, uint64_t tag, int any);
+	void *resolve_arg; /* of all four */
 	unsigned char secret[O2G_SECRET_SIZE];
 	unsigned local_size;
 	char job[64], node[20], host[64];
@@ -288,6 +299,16 @@ void user_peers_cleanup(struct user_ep *ep);
 /* Give a peer up, but not from inside a call of the core. */
 void user_bye_later(struct user_peer *p, const char *why);
 void user_byes(struct user_ep *ep);
+
+/* ended.c */
+void user_ended_start(struct user_ep *ep);
+/* Somebody looks for a message of this source in vain, and may do so again. */
+void user_ended_probed(struct user_ep *ep, u32 source);
+/* A peer was lost: what else cannot come to an end? Receives, that is; sends have
+ * to wait for the next look. */
+void user_ended_give_up(struct user_ep *ep);
+/* Can a message from any source still come? */
+bool user_any_doomed(struct user_ep *ep, u64 tag);
 
 /* channels.c */
 extern const struct chan_ops *const user_channel_table[]; /* NULL ends it */

@@ -67,6 +67,14 @@ struct o2g_status {
 #define O2G_ADDRESS_MAX 1024
 #define O2G_SECRET_SIZE 32
 
+/* An endpoint that has ended. */
+struct o2g_ended {
+	int rank;
+	int finished;	/* in order: it had said goodbye to its peers */
+	char host[64];
+	char how[128];	/* "it was killed by signal 9" */
+};
+
 struct o2g_attr {
 	int rank;	  /* this endpoint, 0 … size-1 */
 	int size;	  /* endpoints in the job */
@@ -78,7 +86,24 @@ struct o2g_attr {
 	 * first use, with internal locks held: it must not call libo2g.
 	 */
 	int (*resolve)(void *arg, int rank, char *address, size_t size);
-	void *arg;
+	/*
+	 * The next endpoint that has ended, each one once; -EAGAIN: no more so
+	 * far. Asked now and then, in the same way. NULL: nobody knows; then
+	 * peers that are waited for are connected to, to find out.
+	 */
+	int (*ended)(void *arg, struct o2g_ended *ended);
+	/*
+	 * A peer is lost, or has finished in order. What needs it has ended.
+	 */
+	void (*lost)(void *arg, int rank, int finished);
+	/*
+	 * Then: is a receive (from any source?) or a send of this tag to end
+	 * with O2G_ERR_PEER, too, though its own peer is there? Asked again now
+	 * and then while there are such. NULL: only receives from any source do
+	 * that are posted when a peer dies.
+	 */
+	int (*doomed)(void *arg, uint64_t tag, int any);
+	void *arg; /* of all four */
 };
 
 int o2g_open(const struct o2g_attr *attr, struct o2g_ep **ep);

@@ -711,6 +711,27 @@ static void death(void)
 	CHECK(o2g_recv(ep, 1, 5, 0, b, 1, NULL) == -O2G_ERR_PEER);
 }
 
+/* The last rank ends before anybody has talked to it. */
+static void death_unheard(void)
+{
+	char b[1], text[256];
+	int last = nranks - 1;
+
+	if (me == last) {
+		atomic_fetch_add(&shared->round, 1);
+		_exit(0);
+	}
+	if (me == 0)
+		CHECK(o2g_recv(ep, last, 1, 0, b, 1, NULL) == -O2G_ERR_PEER);
+	if (me == 1)
+		CHECK(o2g_probe(ep, last, 1, 0, NULL) == -O2G_ERR_PEER);
+	if (me == 2)
+		CHECK(o2g_recv(ep, O2G_ANY_SOURCE, 1, 0, b, 1, NULL) ==
+		      -O2G_ERR_PEER);
+	CHECK(o2g_peer_error(ep, last, text, sizeof(text)) == 0);
+	CHECK(strstr(text, "rank 3 on ") && strstr(text, "has ended"));
+}
+
 /* Rounds in which both send and receive, each begun by the end of the last. */
 struct relay {
 	struct o2g_work work;
@@ -843,6 +864,7 @@ OVER(work, 2, work, -1)
 OVER(views, 2, views, -1)
 OVER(views_late, 2, views_late, -1)
 OVER(death, 2, death, 1)
+OVER(death_unheard, 4, death_unheard, 3)
 OVER(idle_costs_nothing, 2, idle_costs_nothing, -1)
 
 static void flood_limited(const char *channels)
@@ -887,7 +909,8 @@ int main(int argc, char **argv)
 		BOTH(work),	  BOTH(asked_once), BOTH(wait_errors),
 		cmocka_unit_test(wait_shared__shm),
 		BOTH(views),	  BOTH(views_late),
-		BOTH(death),	  BOTH(flood),	    BOTH(idle_costs_nothing),
+		BOTH(death),	  BOTH(death_unheard),
+		BOTH(flood),	    BOTH(idle_costs_nothing),
 		cmocka_unit_test(two_copies__shm),
 	};
 

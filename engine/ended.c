@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/*
+ * Peers that have ended without our being connected to them.
+ *
+ * A connection tells when its other end is gone. Who waits for a message of a
+ * peer that has never sent one has no connection to it, and nothing would tell.
+ * So twice a second, as long as somebody looks at the endpoint at all, we ask
+ * whoever has opened it who has ended (attr.ended: MPI asks the launcher).
+ *
+ * Where nobody can say, a peer that is waited for from one look to the next is
+ * connected to: if it has ended nobody is there, and if it ends later the
+ * connection breaks. A receive from any source waits for all, and makes
+ * connections to all of them in jobs of up to ANY_MAX ranks.
+ *
+ * Then there is what waits for others in vain, because they have given up or will:
+ * only who has opened the endpoint can tell (attr.doomed). It is asked when a peer
+ * is lost, and from then on with each look, about what has come since.
+ *
+ * None of this is on the way of a message: receives know nothing of it.
+ */
+#include <stdio.h>
+
+#include "user.h"
+
+#define LOOK_US 500000
+#define ANY_MAX 64
+
+/* What its connections carry still counts, and they tell by themselves. */
+static void mourn(struct user_ep *ep, const struct o2g_ended *e)
+{
+	struct user_peer *p = user_peer_get(ep, e->rank);
+
+	if (!p || p->lost || p->cp.link || e->rank == ep->eng.rank)
+		return;
+	snprintf(p->cp.host, sizeof(p->cp.host), "%s", e->host);
+	p->cp.core.said_bye |= e->finished;
+	chan_peer_lost(&p->cp, -O2G_ERR_PEER, "%s", e->how);
+}
+
+static void ask(struct user_ep *ep)
+{
+	struct o2g_ended e;
+
+	while (!ep->ended(ep->resolve_arg, &e))
+		mourn(ep, &e);
+}
+
+static void await(struct user_ep *ep, int rank)
+{
+	struct user_peer *p = user_peer_get(ep, rank);
+
+	if (p && !p->cp.chan)
+		p->awaited |= USER_AWAITED_NOW;
+}
+
+static void await_posted(struct o2g_match_entry *e, void *arg)
+{
+	if (e->src != O2G_MATCH_ANY)
+		await(arg, (int)e->src);
+}
+
+static bool waits_for_any(const struct user_ep *ep)
+{
+	return (ep->core.posted_any || ep->probed_any) &&
+	       ep->eng.size <= ANY_MAX;
+}
+
+static void find_awaited(struct user_ep *ep)
+{
+	o2g_match_each_posted(&ep->core.match, await_posted, ep);
+	for (int i = 0; waits_for_any(ep) && i < ep->eng.size; i++)
+		await(ep, i);
+	ep->probed_any = false;
+}
+
+static void reach(struct user_ep *ep, struct user_peer *p)
+{
+	int err;
+
+	p->awaited <<= 1;
+	if (!(p->awaited & USER_AWAITED_LONG) || p->cp.chan || p->lost)
+		return;
+	p->awaited = 0;
+	user_peer_connect(ep, (int)p->cp.core.rank, &err);
+}
+
+static void reach_awaited(struct user_ep *ep)
+{
+	if (!ep->resolve)
+		return;
+	find_awaited(ep);
+	for (int i = 0; i < ep->eng.size; i++)
+		if (ep->peers[i] && ep->peers[i]->awaited)
+			reach(ep, ep->peers[i]);
+}
+
+/* --- what is doomed --- */
+
+static bool is_doomed(const struct o2g_req *req, void *arg)
+{
+	struct user_ep *ep = arg;
+
+	return ep->doomed(ep->resolve_arg, req->tag,
+			  req->kind == O2G_REQ_RECV &&
+				  req->match.src == O2G_MATCH_ANY);
+}
+
+bool user_any_doomed(struct user_ep *ep, u64 tag)
+{
+	return ep->doomed && atomic_load(&ep->losses) &&
+	       ep->doomed(ep->resolve_arg, tag, 1);
+}
+
+void user_ended_give_up(struct user_ep *ep)
+{
+	if (ep->doomed && atomic_load(&ep->losses))
+		o2g_proto_give_up(&ep->core, is_doomed, ep, -O2G_ERR_PEER);
+}
+
+static void give_up_sends(struct user_ep *ep)
+{
+	if (!ep->doomed || !atomic_load(&ep->losses))
+		return;
+	for (int i = 0; i < ep->eng.size; i++)
+		if (ep->peers[i] && !ep->peers[i]->lost)
+			o2g_proto_give_up_sends(&ep->core,
+						&ep->peers[i]->cp.core,
+						is_doomed, ep);
+}
+
+/* --- looking --- */
+
+static void look(struct chan_timer *t)
+{
+	struct user_ep *ep = container_of(t, struct user_ep, ended_timer);
+
+	/* Rings may hold the first word of somebody who has ended since. */
+	user_poll(ep);
+	if (ep->ended)
+		ask(ep);
+	else
+		reach_awaited(ep);
+	user_ended_give_up(ep);
+	give_up_sends(ep);
+	chan_timer_set((struct chan_ep *)ep, t, LOOK_US);
+}
+
+void user_ended_probed(struct user_ep *ep, u32 source)
+{
+	if (source == O2G_MATCH_ANY)
+		ep->probed_any = true;
+	else if (!ep->ended)
+		await(ep, (int)source);
+}
+
+void user_ended_start(struct user_ep *ep)
+{
+	ep->ended_timer.fn = look;
+	if (ep->eng.size > 1)
+		chan_timer_set((struct chan_ep *)ep, &ep->ended_timer, LOOK_US);
+}
