@@ -37,6 +37,8 @@ void mpii_comm_setup(struct mpii_comm *c, struct mpii_group *group,
 	c->errh = mpii_errh_get(MPI_ERRORS_ARE_FATAL);
 	c->obj.refs = 1;
 	c->obj.magic = MPII_COMM;
+	if (context || c == &mpii_world) /* else it is only promised */
+		mpii_context_own(c);
 }
 
 struct mpii_comm *mpii_comm_build(struct mpii_group *group, uint32_t context)
@@ -93,6 +95,7 @@ bool mpii_comm_start(void)
 /* What a communicator keeps besides its group. */
 static void release(struct mpii_comm *c)
 {
+	mpii_context_disown(c);
 	mpii_errh_put(c->errh);
 	free(atomic_load(&c->inverse));
 	mpii_info_destroy(c->info);
@@ -120,6 +123,7 @@ void mpii_comm_put(struct mpii_comm *c)
 	mpii_obj_end(&c->obj);
 	if (c->local)
 		mpii_comm_put(c->local);
+	mpii_context_disown(c); /* before another gets it */
 	if (c->owns_context)
 		mpii_context_free(c->context);
 	release(c);

@@ -42,6 +42,12 @@ bool mpii_comm_describe(const struct mpii_comm *c, struct mpii_info *info);
 void mpii_context_start(void);
 /* From now on threads of ours may agree on contexts at the same time. */
 void mpii_context_threads(void);
+/* Whose a context is, for those who have only a message's. Until the unlock it
+ * stays; NULL: nobody's. Nothing may be waited for meanwhile. */
+void mpii_context_own(struct mpii_comm *c);
+void mpii_context_disown(struct mpii_comm *c);
+struct mpii_comm *mpii_context_lock(uint32_t context);
+void mpii_context_unlock(void);
 int mpii_set_context(const struct mpii_set *s, uint32_t *context);
 
 /* comm.c */

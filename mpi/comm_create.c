@@ -115,6 +115,7 @@ static void fulfil(struct mpii_comm *n, struct mpii_comm *made)
 	}
 	made->owns_context = false;
 	mpii_comm_put(made);
+	mpii_context_own(n);
 }
 
 static int idup_run(const struct coll *k, const struct coll_args *a)

@@ -9,7 +9,10 @@
  * a thread may wait long for a rank that will only come after another thread's
  * agreement. The place to look starts somewhere else in every attempt, so two
  * agreements that collide do not do so again and again.
+ *
+ * Also the way back, from the context of a message to its communicator.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "comm.h"
@@ -19,6 +22,7 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t mask[WINDOWS][WORDS]; /* 1: free */
+static struct mpii_comm **owners[WINDOWS]; /* of 64 * WORDS each, or NULL */
 static atomic_bool threads;
 
 void mpii_context_start(void)
@@ -141,4 +145,56 @@ void mpii_context_free(uint32_t context)
 	unsigned n = context / MPII_CTX_COUNT;
 
 	give_back((int)(n / (64 * WORDS)), (int)(n % (64 * WORDS)));
+}
+
+/* --- whose it is --- */
+
+static struct mpii_comm **owner_of(uint32_t context)
+{
+	unsigned n = context / MPII_CTX_COUNT, window = n / (64 * WORDS);
+
+	if (window >= WINDOWS || !owners[window])
+		return NULL;
+	return &owners[window][n % (64 * WORDS)];
+}
+
+/* Those that did not come from here (session_comm.c), and without memory others
+ * as well, are nobody's. */
+void mpii_context_own(struct mpii_comm *c)
+{
+	unsigned window = c->context / MPII_CTX_COUNT / (64 * WORDS);
+
+	if (window >= WINDOWS)
+		return;
+	pthread_mutex_lock(&lock);
+	if (!owners[window])
+		owners[window] = calloc(64 * WORDS, sizeof(**owners));
+	if (owners[window])
+		*owner_of(c->context) = c;
+	pthread_mutex_unlock(&lock);
+}
+
+void mpii_context_disown(struct mpii_comm *c)
+{
+	struct mpii_comm **at;
+
+	pthread_mutex_lock(&lock);
+	at = owner_of(c->context);
+	if (at && *at == c)
+		*at = NULL;
+	pthread_mutex_unlock(&lock);
+}
+
+struct mpii_comm *mpii_context_lock(uint32_t context)
+{
+	struct mpii_comm **at;
+
+	pthread_mutex_lock(&lock);
+	at = owner_of(context);
+	return at ? *at : NULL;
+}
+
+void mpii_context_unlock(void)
+{
+	pthread_mutex_unlock(&lock);
 }

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "errors.h"
@@ -69,8 +70,44 @@ const char *mpii_comm_words(const struct mpii_comm *c)
 	return c->name[0] ? c->name : "this communicator";
 }
 
-static _Noreturn void fatal(const struct mpii_comm *c, int code)
+/* World ranks of all processes of a communicator, of both sides, ascending.
+ * NULL: out of memory. */
+static int *members(const struct mpii_comm *c, int *n)
 {
+	char *in = calloc(mpii.size, 1);
+	int *ranks = malloc(mpii.size * sizeof(*ranks));
+
+	*n = 0;
+	if (in && ranks) {
+		for (int i = 0; i < c->group->size; i++)
+			in[c->group->world[i]] = 1;
+		for (int i = 0; i < c->remote_size; i++)
+			in[c->world[i]] = 1;
+		for (int r = 0; r < mpii.size; r++)
+			if (in[r])
+				ranks[(*n)++] = r;
+	}
+	free(in);
+	return *n ? ranks : NULL;
+}
+
+/* MPI_ERRORS_ABORT is for those alone who share the object. */
+static _Noreturn void abort_owner(const struct mpii_owner *o, int class,
+				  const char *text)
+{
+	int *ranks, n = 0;
+
+	if (o->of == MPII_ERRH_SESSION || o->handle == (void *)MPI_COMM_SELF)
+		mpii_abort_some(class, text, &mpii.rank, 1);
+	ranks = o->comm ? members(o->comm, &n) : NULL;
+	if (ranks)
+		mpii_abort_some(class, text, ranks, n);
+	mpii_abort(class, text);
+}
+
+static _Noreturn void fatal(const struct mpii_owner *o, int code)
+{
+	const struct mpii_comm *c = o->comm;
 	char text[MPI_MAX_ERROR_STRING + 128];
 	int class = mpii_class_of_code(code);
 
@@ -80,6 +117,8 @@ static _Noreturn void fatal(const struct mpii_comm *c, int code)
 	else
 		snprintf(text, sizeof(text), "%s (%s)", last.text,
 			 mpii_class_name(class));
+	if (*o->errh && (*o->errh)->kind == MPII_ERRH_ABORT)
+		abort_owner(o, class, text);
 	mpii_abort(class, text);
 }
 
@@ -89,7 +128,7 @@ int mpii_handle(const struct mpii_owner *o, int code)
 
 	mpii_event(MPII_EVENT_ERROR, code, mpii_class_of_code(code));
 	if (!e || e->kind == MPII_ERRH_FATAL || e->kind == MPII_ERRH_ABORT)
-		fatal(o->comm, code);
+		fatal(o, code);
 	if (e->kind == MPII_ERRH_USER)
 		mpii_call_errhandler(e->lang, e->fn, o->handle, &code);
 	return code;

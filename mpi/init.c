@@ -12,7 +12,8 @@
 
 struct mpii_process mpii;
 
-_Noreturn void mpii_abort(int code, const char *text)
+/* The exit code, with all said that there is to say. */
+static int last_words(int code, const char *text)
 {
 	int status = code & 0xff;
 
@@ -24,9 +25,24 @@ _Noreturn void mpii_abort(int code, const char *text)
 		fflush_unlocked(stdout);
 		funlockfile(stdout);
 	}
-	if (code && !status)
-		status = 1; /* a failure must not look like success */
+	/* a failure must not look like success */
+	return code && !status ? 1 : status;
+}
+
+_Noreturn void mpii_abort(int code, const char *text)
+{
+	int status = last_words(code, text);
+
 	pmi_abort(status, NULL);
+	_exit(status);
+}
+
+_Noreturn void mpii_abort_some(int code, const char *text, const int *ranks,
+			       int n)
+{
+	int status = last_words(code, text);
+
+	pmi_abort_some(status, ranks, n);
 	_exit(status);
 }
 
@@ -100,12 +116,14 @@ int PMPI_Finalized(int *flag)
 MPII_ALIAS(Finalized);
 
 /* Has any rank used a session? Then all stay in the job until they end. */
-static bool any_sessions(void)
+static int any_sessions(bool *some)
 {
 	struct mpii_set s = mpii_set_all(&mpii_world);
 	uint64_t none = !atomic_load(&mpii.sessions);
+	int err = mpii_set_and(&s, &none, 1);
 
-	return mpii_set_and(&s, &none, 1) || !none;
+	*some = !none;
+	return err;
 }
 
 static int not_running(const char *func)
@@ -132,15 +150,17 @@ int PMPI_Finalize(void)
 	mpii_detached_drain();
 	if (o2g_settings()->stats)
 		mpii_stats();
-	stay = any_sessions();
+	/* Nobody leaves while others still need answers. Where a rank has died
+	 * and the job goes on, each leaves by itself, and who waits for it sees
+	 * that. */
+	err = any_sessions(&stay);
 	if (stay)
 		mpii_runtime_stay();
-	/* Nobody leaves while others still need answers. A rank that has died
-	 * meanwhile is the launcher's business. */
-	mpii_barrier(&mpii_world);
+	if (!err)
+		mpii_barrier(&mpii_world);
 	mpii_comm_stop();
 	atomic_store(&mpii.state, 2);
-	mpii_runtime_put(stay);
+	mpii_runtime_put(stay && !err);
 	return MPI_SUCCESS;
 }
 MPII_ALIAS(Finalize);

@@ -116,6 +116,10 @@ static inline bool mpii_world_running(void)
 
 /* Ends the job: tells the launcher, then exits. Does not return. */
 _Noreturn void mpii_abort(int code, const char *text);
+/* The same for some ranks of the world, in ascending order, and us among them;
+ * for all where the launcher knows no other way. */
+_Noreturn void mpii_abort_some(int code, const char *text, const int *ranks,
+			       int n);
 
 /* --- groups (group.c) --- */
 
@@ -178,6 +182,7 @@ struct mpii_comm {
 	atomic_uint coll_seq; /* numbers collective calls: their tag */
 	atomic_uint coll_init_seq; /* numbers persistent collectives */
 	atomic_uint create_seq; /* numbers creations by all: their tag */
+	unsigned deaths_told; /* to receives from any source: gone.c */
 	_Atomic(int *) inverse; /* rank in remote by world rank, once needed */
 	struct mpii_buffer *buffer; /* of MPI_Comm_attach_buffer */
 	char name[MPI_MAX_OBJECT_NAME];

@@ -51,7 +51,9 @@ static void at_exit(void)
 	if (job != JOINED || atomic_load(&mpii.users) || getpid() != process)
 		return;
 	if (pmi_shares()) {
-		if (met != ALONE)
+		/* who waits for a rank that has died, and for us, must see us
+		 * go, too */
+		if (met != ALONE && !o2g_losses(mpii.ep))
 			pmi_leave();
 	} else {
 		meet_all();

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <stddef.h>
 
+#include "gone.h"
 #include "request.h"
 
 /* Average bytes from which a piece is left to libo2g. */
@@ -100,13 +101,18 @@ bool mpii_xfer_copied(struct mpii_xfer *x, struct mpii_req *r, int *err)
 
 static int peer_gone(struct mpii_comm *c, int peer, int world)
 {
-	char text[320] = "it is gone";
+	char text[320];
 
-	if (world >= 0)
-		o2g_peer_error(mpii.ep, world, text, sizeof(text));
-	if (world < 0)
-		return mpii_fail(MPI_ERR_PROC_ABORTED,
-				 "a process of the job is gone");
+	/* It may be there, but another member is not (gone.c). */
+	if (world < 0 ||
+	    o2g_peer_error(mpii.ep, world, text, sizeof(text))) {
+		world = mpii_gone_latest(c);
+		if (world < 0 ||
+		    o2g_peer_error(mpii.ep, world, text, sizeof(text)))
+			return mpii_fail(MPI_ERR_PROC_ABORTED,
+					 "a process of the job is gone");
+		peer = mpii_comm_rank_of(c, world);
+	}
 	if (c->identity || peer < 0)
 		return mpii_fail(MPI_ERR_PROC_ABORTED, "lost %s", text);
 	return mpii_fail(MPI_ERR_PROC_ABORTED,
@@ -116,7 +122,8 @@ static int peer_gone(struct mpii_comm *c, int peer, int world)
 
 int mpii_call_error(struct mpii_comm *c, int peer, int error)
 {
-	if (error == -O2G_ERR_PEER)
+	/* a send of a collective that cannot come to an end */
+	if (error == -O2G_ERR_PEER || error == -O2G_ERR_CANCELLED)
 		return peer_gone(c, peer, peer < 0 ? -1 : c->world[peer]);
 	return mpii_fail(mpii_class_of(error), "%s", o2g_strerror(error));
 }

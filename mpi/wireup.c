@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "gone.h"
 #include "log.h"
 #include "pmi.h"
 #include "process.h"
@@ -124,6 +125,22 @@ static int resolve(void *arg, int rank, char *address, size_t size)
 	return err;
 }
 
+/* The launcher numbers those who end while the job goes on. */
+static int next_ended(void *arg, struct o2g_ended *e)
+{
+	static unsigned seen; /* with the endpoint's lock */
+	char key[32], text[256];
+
+	snprintf(key, sizeof(key), "o2g-ended-%u", seen);
+	if (pmi_get_now(0, key, text, sizeof(text)))
+		return -EAGAIN; /* or another time */
+	seen++;
+	return sscanf(text, "%d %d %63s %127[^\n]", &e->rank, &e->finished,
+		      e->host, e->how) == 4 ?
+		       0 :
+		       -EPROTO;
+}
+
 static int open_endpoint(struct pmi_job *job)
 {
 	struct o2g_attr attr = { .rank = job->rank,
@@ -133,6 +150,11 @@ static int open_endpoint(struct pmi_job *job)
 	int err;
 
 	attr.local_size = (unsigned)job->local_size;
+	attr.ended = pmi_shares() ? next_ended : NULL;
+	attr.lost = mpii_gone_note;
+	attr.doomed = mpii_gone_doomed;
+	if (!mpii_gone_start(job->size))
+		return -ENOMEM;
 	/* nobody can use the invented one: our address is not known yet */
 	err = pmi_shares() ? read_secret(attr.secret) :
 			     invent_secret(attr.secret);

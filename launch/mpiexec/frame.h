@@ -31,13 +31,14 @@ enum frame_type {
 	FRAME_TAKEN,	 /* u32 bytes of output that are written */
 	FRAME_SHARED,	 /* the same as FENCE_OUT, but nobody has waited */
 	FRAME_LEAVE,	 /* whoever wants to leave may */
+	FRAME_KILL,	 /* one rank, as by FRAME_END; u32 grace in ms */
 	/* from the proxy */
 	FRAME_STDOUT = 16,
 	FRAME_STDERR,
 	FRAME_STDIN_TAKEN, /* ready for the next FRAME_STDIN */
 	FRAME_WAITING,	   /* a rank of this host waits in a barrier */
 	FRAME_FENCE_IN,	   /* all of them do: their new keys and values */
-	FRAME_ABORT,	   /* u32 exit code */
+	FRAME_ABORT,	   /* u32 exit code, which ranks: "0-3,7", "" all */
 	FRAME_EXIT,	   /* u32 wait status, u32 enum rank_state */
 	FRAME_CANNOT,	   /* u32 exit code, text: a rank could not start */
 	FRAME_TEXT,	   /* a line for the user */

@@ -78,9 +78,17 @@ static void check_leaving(void)
 	job_send_all(FRAME_LEAVE, -1, NULL, 0);
 }
 
-static void aborted(int rank, int code)
+static void aborted(int rank, struct reader *data)
 {
-	char *text = xprintf(
+	int code = (int)read_u32(data);
+	const char *ranks = read_str(data);
+	char *text;
+
+	if (*ranks) {
+		verdict_abort_some(rank, code, ranks);
+		return;
+	}
+	text = xprintf(
 		"rank %d on %s called MPI_Abort with code %d; the job is ended",
 		rank, job_host(rank), code);
 
@@ -104,8 +112,10 @@ static void exited(int rank, struct reader *data)
 		return;
 	job.ranks[rank].exited = true;
 	job.ranks[rank].state = state;
+	job.ranks[rank].status = status;
 	job.running--;
 	verdict_exit(rank, status, state);
+	verdict_tell();
 	verdict_check_waiting();
 	check_leaving();
 }
@@ -167,7 +177,7 @@ static void on_frame(struct chan *c, enum frame_type type, int rank,
 		fence_in(n, data);
 		break;
 	case FRAME_ABORT:
-		aborted(rank, (int)read_u32(data));
+		aborted(rank, data);
 		break;
 	case FRAME_EXIT:
 		exited(rank, data);

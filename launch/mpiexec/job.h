@@ -30,6 +30,9 @@ struct job_rank {
 	bool shared;  /* others can reach it */
 	bool awaited; /* another rank waits for that */
 	bool leaving; /* it waits until the others want to leave, too */
+	bool aborted; /* by itself or another, and the job goes on */
+	int status;   /* when it exited, of waitpid */
+	bool told;    /* the other ranks can know that it exited */
 };
 
 struct job {
@@ -42,6 +45,8 @@ struct job {
 	int running;  /* ranks that have not exited */
 	int signal;   /* the user wants it to end; 0: not */
 	bool waiting; /* a rank is in a barrier that is not complete */
+	bool maimed;  /* a rank has failed, and the others go on */
+	int told;     /* ranks of which they were told */
 	bool ending;  /* ranks are being ended */
 	bool stop;    /* nothing is left */
 	int code;     /* to exit with */
@@ -83,6 +88,10 @@ void verdict_init(void);
 /* The job has failed and will be ended. @text is freed; NULL says nothing. */
 void verdict_fail(enum cause cause, int rank, int code, char *text);
 void verdict_exit(int rank, int status, enum rank_state state);
+/* Some ranks are to end, as in "0-3,7", and the others go on. */
+void verdict_abort_some(int by, int code, const char *ranks);
+/* The others go on: have them know who has exited. */
+void verdict_tell(void);
 /* At once. */
 void verdict_kill(int code);
 /* Somebody waits in a barrier or for a rank, or has left: can that still be

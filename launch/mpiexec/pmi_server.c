@@ -213,10 +213,16 @@ static void do_finalize(struct rank *r, const char *line)
 
 static void do_abort(struct rank *r, const char *line)
 {
+	char ranks[PMI_LINE_MAX] = "";
+	struct buf b = {0};
 	int code = 1;
 
 	pmi_field_int(line, "exitcode", &code);
-	chan_send_u32(&proxy.up, FRAME_ABORT, r->spec->rank, code);
+	pmi_field(line, "ranks", ranks, sizeof(ranks));
+	buf_put_u32(&b, code);
+	buf_put_str(&b, ranks);
+	chan_send(&proxy.up, FRAME_ABORT, r->spec->rank, b.data, buf_len(&b));
+	buf_cleanup(&b);
 }
 
 static void do_publish(struct rank *r, const char *line)

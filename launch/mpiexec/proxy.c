@@ -25,7 +25,7 @@
 
 struct proxy proxy;
 
-static struct timer kill_timer;
+static struct timer kill_timer, kill_some_timer;
 static struct watch signals;
 
 static void signal_ranks(int sig)
@@ -123,6 +123,27 @@ static void end_ranks(unsigned grace_ms)
 	}
 }
 
+static void on_kill_some_time(struct timer *t)
+{
+	for (int i = 0; i < proxy.nranks; i++)
+		if (proxy.ranks[i].aborted && proxy.ranks[i].pid > 0)
+			kill(-proxy.ranks[i].pid, SIGKILL);
+}
+
+static void end_rank(int rank, unsigned grace_ms)
+{
+	for (int i = 0; i < proxy.nranks; i++) {
+		struct rank *r = &proxy.ranks[i];
+
+		if (r->spec->rank != rank || r->pid <= 0)
+			continue;
+		r->aborted = true;
+		kill(-r->pid, SIGTERM);
+		kill(-r->pid, SIGCONT);
+		timer_set(&kill_some_timer, grace_ms);
+	}
+}
+
 static void cannot(const struct rank *r, int code, const char *why)
 {
 	struct buf b = {0};
@@ -177,6 +198,9 @@ static void on_frame(struct chan *c, enum frame_type type, int rank,
 		break;
 	case FRAME_END:
 		end_ranks(read_u32(data));
+		break;
+	case FRAME_KILL:
+		end_rank(rank, read_u32(data));
 		break;
 	case FRAME_FENCE_OUT:
 		pmi_server_fence(data);
@@ -240,6 +264,7 @@ static void catch_signals(void)
 	watch_add(&signals);
 	signal(SIGPIPE, SIG_IGN);
 	kill_timer.fn = on_kill_time;
+	kill_some_timer.fn = on_kill_some_time;
 }
 
 /* Four descriptors a rank; the ranks get the limit that we found. */

@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 
 #include "job.h"
+#include "pmi_int.h"
 #include "util.h"
 
 #define SETTLE_ABORT_MS 30
@@ -54,6 +55,8 @@ static void on_settled(struct timer *t)
 	pronounce();
 	if (!job.opt->keep_going || first.cause == CAUSE_OTHER)
 		end_ranks(GRACE_MS);
+	job.maimed = true;
+	verdict_tell();
 	job_check_done();
 }
 
@@ -150,12 +153,102 @@ void verdict_exit(int rank, int status, enum rank_state state)
 {
 	int code = WEXITSTATUS(status);
 
-	if (job.ending)
+	if (job.ending || job.ranks[rank].aborted)
 		return;
 	if (WIFSIGNALED(status))
 		killed(rank, WTERMSIG(status));
 	else if (code || (state == RANK_IN_MPI && job.running))
 		left(rank, code, state);
+}
+
+static void abort_rank(int r, bool itself)
+{
+	struct node *n = &job.nodes[job.place.ranks[r].node];
+
+	if (job.ranks[r].exited)
+		return;
+	job.ranks[r].aborted = true;
+	if (!itself && !n->done)
+		chan_send_u32(&n->chan, FRAME_KILL, r, GRACE_MS);
+}
+
+void verdict_abort_some(int by, int code, const char *ranks)
+{
+	const char *p = ranks;
+	char *end;
+
+	if (first.cause || job.ending)
+		return;
+	say("rank %d on %s aborts rank%s %s with code %d; the others go on", by,
+	    job_host(by), strpbrk(ranks, ",-") ? "s" : "", ranks, code);
+	while (*p >= '0' && *p <= '9') {
+		long r = strtol(p, &end, 10), last = r;
+
+		if (*end == '-')
+			last = strtol(end + 1, &end, 10);
+		for (; r <= last && r < job.place.size; r++)
+			abort_rank((int)r, r == by);
+		p = end + (*end == ',');
+	}
+	if (!job.code)
+		job.code = code & 0xff ? code & 0xff : EXIT_TROUBLE;
+	job.maimed = true;
+}
+
+/* --- telling the others --- */
+
+static bool is_finished(const struct job_rank *k)
+{
+	return !k->aborted && !WIFSIGNALED(k->status) &&
+	       k->state == RANK_FINALIZED;
+}
+
+static char *how_it_ended(const struct job_rank *k)
+{
+	if (k->aborted)
+		return xprintf("it has aborted");
+	if (WIFSIGNALED(k->status))
+		return xprintf("it was killed by signal %d (%s)",
+			       WTERMSIG(k->status),
+			       strsignal(WTERMSIG(k->status)));
+	if (is_finished(k))
+		return xprintf("it has finished");
+	return xprintf("it has exited with code %d", WEXITSTATUS(k->status));
+}
+
+/*
+ * Ranks that are connected to one that exits see that for themselves. For the
+ * others there is a numbered list of those who have, among the keys and values:
+ * whoever waits for long looks whether it has become longer.
+ */
+static void tell(int rank)
+{
+	const struct job_rank *k = &job.ranks[rank];
+	char *how = how_it_ended(k);
+	char *key = xprintf("o2g-ended-%d", job.told++);
+	char *text = xprintf("%d %d %s %s", rank, is_finished(k), job_host(rank),
+			     how);
+	char *value = pmi_value_encode(text);
+	struct buf b = {0};
+
+	job.ranks[rank].told = true;
+	buf_put_str(&b, key);
+	buf_put_str(&b, value ? value : "");
+	job_send_all(FRAME_SHARED, -1, b.data, buf_len(&b));
+	buf_cleanup(&b);
+	free(value);
+	free(text);
+	free(key);
+	free(how);
+}
+
+void verdict_tell(void)
+{
+	if (!job.maimed || job.ending)
+		return;
+	for (int r = 0; r < job.place.size; r++)
+		if (job.ranks[r].exited && !job.ranks[r].told)
+			tell(r);
 }
 
 /* Does somebody wait for this rank, which will not come any more? */
@@ -176,18 +269,26 @@ static const char *how_it_ends(const struct job_rank *k)
 
 void verdict_check_waiting(void)
 {
+	char *text;
 	int r = 0;
 
-	if (first.cause || job.ending)
+	if (job.ending || (first.cause && !job.opt->keep_going))
 		return;
 	while (r < job.place.size && !fails_others(&job.ranks[r]))
 		r++;
 	if (r == job.place.size)
 		return;
-	verdict_fail(
-		CAUSE_EXIT, r, EXIT_TROUBLE,
-		xprintf("rank %d on %s %s, and other ranks wait for it; the job is ended",
-			r, job_host(r), how_it_ends(&job.ranks[r])));
+	text = xprintf("rank %d on %s %s, and other ranks wait for it; the job is ended",
+		       r, job_host(r), how_it_ends(&job.ranks[r]));
+	if (!first.cause) {
+		verdict_fail(CAUSE_EXIT, r, EXIT_TROUBLE, text);
+		return;
+	}
+	/* It was to go on, but cannot. */
+	pronounce();
+	say("%s", text);
+	free(text);
+	end_ranks(GRACE_MS);
 }
 
 void verdict_kill(int code)

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -149,6 +150,19 @@ int pmi_get(int owner, const char *key, char *value, size_t size)
 	return err;
 }
 
+int pmi_get_now(int owner, const char *key, char *value, size_t size)
+{
+	int err = check_key(key);
+
+	if (err)
+		return err;
+	if (pthread_mutex_trylock(&lock))
+		return -EBUSY;
+	err = client ? client->get(owner, key, value, size) : -EPIPE;
+	pthread_mutex_unlock(&lock);
+	return err;
+}
+
 bool pmi_shares(void)
 {
 	const struct pmi_client *c = client;
@@ -228,4 +242,35 @@ void pmi_abort(int code, const char *text)
 	/* Without the lock: its holder may be waiting for a barrier that will
 	 * never come, and no answer is expected. */
 	c->abort(code);
+}
+
+/* "0-3,7" from numbers that ascend. False: it does not fit. */
+static bool list_ranks(const int *ranks, int n, char *text, size_t size)
+{
+	size_t at = 0;
+
+	for (int i = 0; i < n; i++) {
+		int first = ranks[i];
+
+		while (i + 1 < n && ranks[i + 1] == ranks[i] + 1)
+			i++;
+		at += snprintf(text + at, size - at,
+			       first < ranks[i] ? "%s%d-%d" : "%s%d",
+			       at ? "," : "", first, ranks[i]);
+		if (at >= size)
+			return false;
+	}
+	return true;
+}
+
+void pmi_abort_some(int code, const int *ranks, int n)
+{
+	const struct pmi_client *c = client;
+	char text[PMI_LINE_MAX - 128];
+
+	if (n < job_size && pmi_shares() &&
+	    list_ranks(ranks, n, text, sizeof(text)))
+		c->abort_some(code, text); /* without the lock: see above */
+	else
+		pmi_abort(code, NULL);
 }

@@ -45,6 +45,8 @@ int pmi_put(const char *key, const char *value);
 int pmi_barrier(void);
 /* What rank @owner has put. -ENOENT: it has not. -ENOSPC: @size is too small. */
 int pmi_get(int owner, const char *key, char *value, size_t size);
+/* The same without waiting for other calls, which may take long: -EBUSY. */
+int pmi_get_now(int owner, const char *key, char *value, size_t size);
 
 /*
  * Not all launchers can do more than let all wait for all. Those that can have
@@ -74,5 +76,8 @@ int pmi_finalize(void);
  * thread waits in a call above.
  */
 void pmi_abort(int code, const char *text);
+/* The same for some of the ranks, of which we are one. Where the launcher cannot
+ * do that, for all. */
+void pmi_abort_some(int code, const int *ranks, int n);
 
 #endif

@@ -272,6 +272,15 @@ static void pmi1_abort(int code)
 		poll(&(struct pollfd){.fd = conn.fd}, 1, 1000);
 }
 
+static void pmi1_abort_some(int code, const char *ranks)
+{
+	char line[PMI_LINE_MAX];
+
+	snprintf(line, sizeof(line), "cmd=abort exitcode=%d ranks=%s\n", code,
+		 ranks);
+	pmi_conn_send(&conn, line);
+}
+
 const struct pmi_client pmi1_client = {
 	.name = "pmi1",
 	.offered = pmi1_offered,
@@ -279,11 +288,12 @@ const struct pmi_client pmi1_client = {
 	.put = pmi1_put,
 	.barrier = pmi1_barrier,
 	.get = pmi1_get,
+	.nodes = pmi1_nodes,
+	.finalize = pmi1_finalize,
+	.abort = pmi1_abort,
 	.shares = pmi1_shares,
 	.share = pmi1_share,
 	.await = pmi1_await,
 	.leave = pmi1_leave,
-	.nodes = pmi1_nodes,
-	.finalize = pmi1_finalize,
-	.abort = pmi1_abort,
+	.abort_some = pmi1_abort_some,
 };

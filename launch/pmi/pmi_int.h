@@ -25,14 +25,15 @@ struct pmi_client {
 	int (*put)(const char *key, const char *value);
 	int (*barrier)(void);
 	int (*get)(int owner, const char *key, char *value, size_t size);
-	/* NULL: the launcher has no such thing. A client has all or none. */
+	int (*nodes)(int *node, int size);
+	int (*finalize)(void);
+	void (*abort)(int code);
+	/* What our own launcher can do besides; NULL in other clients. */
 	bool (*shares)(void);
 	int (*share)(void);
 	int (*await)(int owner);
 	int (*leave)(void);
-	int (*nodes)(int *node, int size);
-	int (*finalize)(void);
-	void (*abort)(int code);
+	void (*abort_some)(int code, const char *ranks); /* "0-3,7" */
 };
 
 extern const struct pmi_client pmi1_client, pmi2_client, pmix_client;

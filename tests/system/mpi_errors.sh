@@ -28,6 +28,32 @@ says abort 42 'MPI_Abort with code 42 on MPI_COMM_WORLD'
 expect "$TMP/out" 'said before'
 says abort256 1 'MPI_Abort with code 256'
 
+# MPI_ERRORS_ABORT ends those who share the object, and nobody else: of four
+# ranks, the last one; the last one; the last two; all.
+aborts()
+{
+	timeout 20 "$MPIEXEC" -n 4 "$MPI_TESTS/errors_abort" "$1" >"$TMP/out" \
+		2>"$TMP/err"
+	code=$?
+	[ $code = "$2" ] || {
+		cat "$TMP/err"
+		fail "errors_abort $1: exit code $code, not $2"
+	}
+	[ "$(sort "$TMP/out" | tr '\n' ' ')" = "$3" ] || {
+		cat "$TMP/out" "$TMP/err"
+		fail "errors_abort $1: others went on than $3"
+	}
+	expect "$TMP/err" "$4"
+}
+aborts self 6 "rank 0 goes on rank 1 goes on rank 2 goes on " \
+	'rank 3 on .* aborts rank 3 with code 6; the others go on'
+aborts session 13 "rank 0 goes on rank 1 goes on rank 2 goes on " \
+	'rank 3 on .* aborts rank 3 with code 13; the others go on'
+aborts pair 6 "rank 0 goes on rank 1 goes on " \
+	'rank 3 on .* aborts ranks 2-3 with code 6; the others go on'
+aborts world 6 "" 'rank 3 on .* called MPI_Abort with code 6; the job is ended'
+aborts fatal 6 "" 'rank 3 on .* called MPI_Abort with code 6; the job is ended'
+
 # Ten messages each way round, and no others of the program's.
 O2G_STATS=1 timeout 20 "$MPIEXEC" -n 3 "$prog" talk >"$TMP/out" 2>"$TMP/err" ||
 	fail "talk"

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/* Ranks that are gone: what libo2g tells us, and what it asks. */
+#ifndef MPI_GONE_H
+#define MPI_GONE_H
+
+#include "mpii.h"
+
+/* false: out of memory. */
+bool mpii_gone_start(int size);
+
+/* For struct o2g_attr: lost and doomed. */
+void mpii_gone_note(void *arg, int rank, int finished);
+int mpii_gone_doomed(void *arg, uint64_t tag, int any);
+
+/* The rank in the world of the member that died last, and not in order. -1. */
+int mpii_gone_latest(const struct mpii_comm *c);
+
+#endif

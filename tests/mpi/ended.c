@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/*
+ * ended HOW WHAT...: the last rank ends, without ever having talked to another,
+ * and the others want something of it. Each time that must be an error, within
+ * seconds, that names a rank and its host. For tests/system/ended.sh. Not in
+ * testlist.
+ */
+#include <signal.h>
+#include <unistd.h>
+
+#include "check.h"
+
+#define BIG (1 << 20)
+
+static char buf[BIG], other[64 * BIG / 16];
+static int dead;
+
+static int do_recv(void)
+{
+	return MPI_Recv(buf, 1, MPI_CHAR, dead, 0, WORLD, IGNORE);
+}
+
+static int do_irecv(void)
+{
+	MPI_Request r;
+	int err = MPI_Irecv(buf, 1, MPI_CHAR, dead, 0, WORLD, &r);
+
+	return err ? err : MPI_Wait(&r, IGNORE);
+}
+
+static int do_test(void)
+{
+	MPI_Request r;
+	int done = 0, err = MPI_Irecv(buf, 1, MPI_CHAR, dead, 0, WORLD, &r);
+
+	while (!err && !done)
+		err = MPI_Test(&r, &done, IGNORE);
+	return err;
+}
+
+static int do_any(void)
+{
+	return MPI_Recv(buf, 1, MPI_CHAR, MPI_ANY_SOURCE, 0, WORLD, IGNORE);
+}
+
+static int do_probe(void)
+{
+	return MPI_Probe(dead, 0, WORLD, IGNORE);
+}
+
+static int do_mprobe(void)
+{
+	MPI_Message m;
+
+	return MPI_Mprobe(dead, 0, WORLD, &m, IGNORE);
+}
+
+static int do_iprobe(void)
+{
+	int flag = 0, err = 0;
+
+	while (!err && !flag)
+		err = MPI_Iprobe(dead, 0, WORLD, &flag, IGNORE);
+	return err;
+}
+
+static int do_send(void)
+{
+	return MPI_Send(buf, BIG, MPI_CHAR, dead, 0, WORLD);
+}
+
+static int do_ssend(void)
+{
+	return MPI_Ssend(buf, 1, MPI_CHAR, dead, 0, WORLD);
+}
+
+static int do_sendrecv(void)
+{
+	return MPI_Sendrecv(buf, 1, MPI_CHAR, dead, 0, other, 1, MPI_CHAR, dead,
+			    0, WORLD, IGNORE);
+}
+
+static int do_barrier(void)
+{
+	return MPI_Barrier(WORLD);
+}
+
+static int do_ibarrier(void)
+{
+	MPI_Request r;
+	int err = MPI_Ibarrier(WORLD, &r);
+
+	return err ? err : MPI_Wait(&r, IGNORE);
+}
+
+static int do_allreduce(void)
+{
+	return MPI_Allreduce(buf, other, BIG / 16, MPI_INT, MPI_SUM, WORLD);
+}
+
+static int do_bcast(void) /* from the dead one */
+{
+	return MPI_Bcast(buf, BIG, MPI_CHAR, dead, WORLD);
+}
+
+/* From another: who does not need the dead one may succeed. */
+static int do_bcast_0(void)
+{
+	int err = MPI_Bcast(buf, BIG, MPI_CHAR, 0, WORLD);
+
+	return rank && !err ? MPI_ERR_PROC_ABORTED : err;
+}
+
+static int do_gather(void) /* to one that does not */
+{
+	return MPI_Gather(buf, BIG / 16, MPI_CHAR, other, BIG / 16, MPI_CHAR,
+			  dead, WORLD);
+}
+
+static int do_ialltoall(void)
+{
+	MPI_Request r;
+	int err = MPI_Ialltoall(buf, BIG / 16, MPI_CHAR, other, BIG / 16,
+				MPI_CHAR, WORLD, &r);
+
+	return err ? err : MPI_Wait(&r, IGNORE);
+}
+
+static int do_dup(void)
+{
+	MPI_Comm c;
+
+	return MPI_Comm_dup(WORLD, &c);
+}
+
+static int do_split(void)
+{
+	MPI_Comm c;
+
+	return MPI_Comm_split(WORLD, rank % 2, 0, &c);
+}
+
+static int do_nothing(void) /* but MPI_Finalize */
+{
+	return MPI_ERR_PROC_ABORTED;
+}
+
+static const struct {
+	const char *name;
+	int (*fn)(void);
+} calls[] = {
+	{ "recv", do_recv },	   { "irecv", do_irecv },
+	{ "test", do_test },	   { "any", do_any },
+	{ "probe", do_probe },	   { "mprobe", do_mprobe },
+	{ "iprobe", do_iprobe },   { "send", do_send },
+	{ "ssend", do_ssend },	   { "sendrecv", do_sendrecv },
+	{ "barrier", do_barrier }, { "ibarrier", do_ibarrier },
+	{ "bcast", do_bcast },	   { "bcast0", do_bcast_0 },
+	{ "allreduce", do_allreduce },
+	{ "gather", do_gather },   { "ialltoall", do_ialltoall },
+	{ "dup", do_dup },	   { "split", do_split },
+	{ "finalize", do_nothing },
+};
+
+static void end(const char *how)
+{
+	if (!strcmp(how, "abort")) {
+		MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ABORT);
+		MPI_Send(buf, 1, MPI_CHAR, 99, 0, MPI_COMM_SELF);
+	}
+	if (!strcmp(how, "kill"))
+		kill(getpid(), SIGKILL);
+	_exit(0);
+}
+
+static void try(const char *name)
+{
+	char text[MPI_MAX_ERROR_STRING];
+	double start = MPI_Wtime();
+	int err, n;
+
+	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++) {
+		if (strcmp(calls[i].name, name))
+			continue;
+		err = calls[i].fn();
+		if (calls[i].fn == do_nothing)
+			return;
+		MPI_Error_string(err, text, &n);
+		FAILS(err, MPI_ERR_PROC_ABORTED);
+		printf("%s: rank %d after %.1f s: %s\n", name, rank,
+		       MPI_Wtime() - start, text);
+		return;
+	}
+	fprintf(stderr, "ended: there is no %s\n", name);
+	MPI_Abort(WORLD, 2);
+}
+
+int main(int argc, char **argv)
+{
+	signal(SIGUSR1, SIG_IGN); /* Hydra tells of a death by that */
+	start(&argc, &argv);
+	MPI_Comm_set_errhandler(WORLD, MPI_ERRORS_RETURN);
+	dead = size - 1;
+	if (rank == dead)
+		end(argv[1]);
+	for (int i = 2; i < argc; i++)
+		try(argv[i]);
+	printf("rank %d goes on\n", rank);
+	return finish();
+}

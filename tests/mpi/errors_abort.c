@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/*
+ * errors_abort WHAT: the last rank makes a mistake on an object whose error
+ * handler is MPI_ERRORS_ABORT; those who do not share the object go on. For
+ * tests/system/mpi_errors.sh, which looks at who does. Not in testlist.
+ */
+#include <unistd.h>
+
+#include "check.h"
+
+static void mistake(const char *what, MPI_Comm pair)
+{
+	MPI_Comm c = MPI_COMM_SELF;
+	MPI_Session s;
+	int n;
+
+	if (!strcmp(what, "session")) {
+		MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ABORT, &s);
+		MPI_Session_get_nth_pset(s, MPI_INFO_NULL, 99, &n, NULL);
+	}
+	if (!strcmp(what, "pair"))
+		c = pair;
+	if (!strcmp(what, "world"))
+		c = WORLD;
+	MPI_Comm_set_errhandler(c, strcmp(what, "fatal") ?
+					   MPI_ERRORS_ABORT :
+					   MPI_ERRORS_ARE_FATAL);
+	MPI_Send(&n, 1, MPI_INT, 99, 0, c);
+}
+
+int main(int argc, char **argv)
+{
+	const char *what = argc > 1 ? argv[1] : "";
+	MPI_Comm pair;
+	int x = 0;
+
+	start(&argc, &argv);
+	MPI_Comm_set_errhandler(WORLD, MPI_ERRORS_RETURN);
+	MPI_Comm_split(WORLD, rank / 2, 0, &pair);
+	if (rank == size - 1)
+		mistake(what, pair);
+	if (rank == size - 2 && !strcmp(what, "pair"))
+		sleep(10); /* is ended by another */
+	FAILS(MPI_Recv(&x, 1, MPI_INT, size - 1, 1, WORLD, IGNORE),
+	      MPI_ERR_PROC_ABORTED);
+	if (rank < 2) {
+		OK(MPI_Sendrecv(&rank, 1, MPI_INT, 1 - rank, 2, &x, 1, MPI_INT,
+				1 - rank, 2, WORLD, IGNORE));
+		EQUAL(x, 1 - rank);
+	}
+	if (!strcmp(what, "world") || !strcmp(what, "fatal"))
+		sleep(10);
+	printf("rank %d goes on\n", rank);
+	MPI_Finalize();
+	return 0;
+}
