@@ -173,6 +173,26 @@ static void take_body(struct o2g_core *c, const struct o2g_sink *to,
 
 /* --- unexpected messages --- */
 
+/* One is kept for the next: messages that come a little early come one by one. */
+static struct o2gk_unexp *unexp_get(struct o2gk_ep *ep)
+{
+	struct o2gk_unexp *u = ep->spare;
+
+	if (!u)
+		return kmem_cache_zalloc(unexp_cache, GFP_ATOMIC | __GFP_NOWARN);
+	ep->spare = NULL;
+	memset(u, 0, sizeof(*u));
+	return u;
+}
+
+static void unexp_put(struct o2gk_ep *ep, struct o2gk_unexp *u)
+{
+	if (ep->spare)
+		kmem_cache_free(unexp_cache, u);
+	else
+		ep->spare = u;
+}
+
 /*
  * Memory for its body: beside it when it will be in the completion, of the dump
  * area, or the kernel's when that is full.
@@ -200,14 +220,14 @@ static struct o2g_unexp *unexp_alloc(struct o2g_core *c, struct o2g_peer *p,
 	struct o2gd_info *s = &ep->stats;
 	struct o2gk_unexp *u;
 
-	u = kmem_cache_zalloc(unexp_cache, GFP_ATOMIC | __GFP_NOWARN);
+	u = unexp_get(ep);
 	if (!u)
 		return NULL;
 	INIT_LIST_HEAD(&u->link);
 	u->core.body.type = O2GK_SEG_KERNEL;
 	u->core.body.len = body;
 	if (!unexp_body(ep, u, body)) {
-		kmem_cache_free(unexp_cache, u);
+		unexp_put(ep, u);
 		return NULL;
 	}
 	s->unexpected_bytes += body + sizeof(*u);
@@ -224,7 +244,14 @@ static void unexp_free(struct o2g_core *c, struct o2g_unexp *unexp)
 	list_del(&u->link);
 	o2gk_dump_free(ep, u->dump);
 	kfree(u->kbuf);
-	kmem_cache_free(unexp_cache, u);
+	unexp_put(ep, u);
+}
+
+void o2gk_unexp_spare_free(struct o2gk_ep *ep)
+{
+	if (ep->spare)
+		kmem_cache_free(unexp_cache, ep->spare);
+	ep->spare = NULL;
 }
 
 static void arrived(struct o2g_core *c, struct o2g_unexp *u)

@@ -410,14 +410,10 @@ static int do_look(void __user *arg, int (*look)(struct o2gd_look *q))
 static long call(struct o2gk_ep *ep, unsigned int cmd, void __user *arg)
 {
 	switch (cmd) {
-	case O2GD_INJECT:
-		return do_inject(ep, arg);
 	case O2GD_BURST:
 		return do_burst(ep, arg);
 	case O2GD_SUBMIT:
 		return do_submit(ep, arg);
-	case O2GD_KICK:
-		return do_kick(ep);
 	case O2GD_WAIT:
 		return do_wait(ep, arg);
 	case O2GD_CANCEL:
@@ -454,8 +450,14 @@ static long call(struct o2gk_ep *ep, unsigned int cmd, void __user *arg)
 static long file_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 {
 	struct o2gk_ep *ep = file->private_data;
-	struct o2gk_paper *paper = paper_of(ep);
+	bool usable = is_usable(ep);
+	struct o2gk_paper *paper;
 
+	/* These two are a call for each message: no others are looked at first. */
+	if (usable && cmd == O2GD_INJECT)
+		return do_inject(ep, (void __user *)arg);
+	if (usable && cmd == O2GD_KICK)
+		return do_kick(ep);
 	switch (cmd) {
 	case O2GD_SETUP:
 		return do_setup(ep, (void __user *)arg);
@@ -468,11 +470,10 @@ static long file_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 	case O2GD_PAPER_INIT:
 		return do_paper_init(ep, (void __user *)arg);
 	}
+	paper = paper_of(ep);
 	if (paper)
 		return o2gk_paper_call(paper, cmd, arg);
-	if (!is_usable(ep))
-		return -EBADFD;
-	return call(ep, cmd, (void __user *)arg);
+	return usable ? call(ep, cmd, (void __user *)arg) : -EBADFD;
 }
 
 const struct file_operations o2gk_fops = {

@@ -95,7 +95,8 @@ void o2gk_ep_unlock(struct o2gk_ep *ep, enum o2gk_context context,
 	if (unlikely(o2g_match_wants(&ep->core.match)) && !ep->closing)
 		queue_work(o2gk_wq, &ep->work);
 	wake = must_wake(ep);
-	p = next_push(ep, context, own, &pushes);
+	p = list_empty(&ep->dirty) ? NULL :
+				     next_push(ep, context, own, &pushes);
 	spin_unlock_bh(&ep->lock);
 	if (wake)
 		wake_up_interruptible_poll(&ep->wait, EPOLLIN | EPOLLRDNORM);
@@ -133,7 +134,8 @@ struct o2gk_peer *o2gk_peer_get(struct o2gk_ep *ep, u32 rank)
 	INIT_WORK(&p->tx_work, o2gk_tx_work);
 	INIT_LIST_HEAD(&p->local);
 	INIT_WORK(&p->local_work, o2gk_local_work);
-	ep->peers[rank] = p;
+	/* Whole before it can be seen: o2gk_inject looks without the lock. */
+	smp_store_release(&ep->peers[rank], p);
 	return p;
 }
 
@@ -428,6 +430,7 @@ static void close_ready(struct o2gk_ep *ep)
 		list_del_init(&m->link);
 		o2gk_mem_put(ep, m);
 	}
+	o2gk_unexp_spare_free(ep);
 	spin_unlock_bh(&ep->lock);
 	cancel_work_sync(&ep->work); /* nobody queues it any more */
 	free_requests(ep);

@@ -103,8 +103,9 @@ struct o2gk_mem {
 
 /* A packet without a request: control, or a small body that was copied. */
 struct o2gk_ctl {
+	bool lone;	  /* it leaves at once, and is not for the queue */
 	struct o2g_tx tx; /* tx.req is NULL; off and left are about body */
-	u8 body[];
+	u8 body[];	  /* right behind tx.hdr: both are sent as one piece */
 };
 
 struct o2gk_callbacks {
@@ -207,6 +208,7 @@ struct o2gk_ep {
 	u32 arrived;	 /* unexpected messages, for who probes */
 	struct work_struct work; /* unpins, grows the matching table */
 
+	struct o2gk_unexp *spare; /* what the next unexpected message gets */
 	struct list_head taken; /* messages held by matched probes */
 	u64 next_handle;
 	struct list_head mems;
@@ -288,6 +290,7 @@ void o2gk_ep_housekeeping(struct o2gk_ep *ep);
 extern const struct o2g_core_ops o2gk_core_ops;
 int o2gk_unexp_init(void);
 void o2gk_unexp_exit(void);
+void o2gk_unexp_spare_free(struct o2gk_ep *ep);
 /* A small receive is matched: find memory for its body. */
 int o2gk_recv_resolve(struct o2gk_ep *ep, struct o2g_req *req);
 void o2gk_req_release(struct o2gk_ep *ep, struct o2gk_req *r);
@@ -412,6 +415,7 @@ int o2gk_tx_xmit(struct o2g_core *c, struct o2g_peer *peer,
 		 u64 len);
 int o2gk_tx_inject(struct o2g_core *c, struct o2g_peer *peer,
 		   const struct o2g_hdr *h, const void *buf, u64 len);
+void o2gk_ctl_init(struct o2gk_ctl *ctl, u64 body);
 struct o2gk_ctl *o2gk_ctl_alloc(u64 body, gfp_t gfp);
 /* For the socket; under ep->lock. */
 void o2gk_tx_enqueue(struct o2gk_peer *p, struct o2g_tx *tx);
@@ -419,6 +423,8 @@ void o2gk_tx_enqueue(struct o2gk_peer *p, struct o2g_tx *tx);
 void o2gk_tx_send(struct o2gk_peer *p, enum o2gk_context context);
 /* With the socket's lock: send what is queued. */
 void o2gk_tx_push(struct o2gk_peer *p, enum o2gk_context context);
+/* With it, in a system call: send this now, or put a copy of it first in line. */
+void o2gk_tx_lone(struct o2gk_peer *p, struct o2gk_ctl *ctl);
 void o2gk_tx_drop(struct o2gk_peer *p); /* both locks */
 void o2gk_tx_work(struct work_struct *work);
 

@@ -152,7 +152,7 @@ static void bind_peer(struct o2gk_peer *p, struct socket *sock)
 {
 	spin_lock_bh(&p->ep->lock);
 	p->sock = sock;
-	p->sk = sock->sk;
+	WRITE_ONCE(p->sk, sock->sk); /* o2gk_inject looks without the lock */
 	spin_unlock_bh(&p->ep->lock);
 }
 

@@ -11,7 +11,8 @@
  *	the receive path in softirq, answers on the socket they belong to;
  *	a worker, for everything else, borrowing the process's memory.
  *
- * Small packets that wait in line leave together, in one call to TCP. A packet
+ * Small packets that wait in line leave together, in one call to TCP. One of a
+ * caller that finds nobody in line never waits there (o2gk_tx_lone). A packet
  * being sent stays in the queue until its last byte is out; o2gk_peer_lost,
  * which empties the queue, holds the socket's lock too.
  */
@@ -24,16 +25,24 @@
 
 #include "trace.h"
 
-struct o2gk_ctl *o2gk_ctl_alloc(u64 body, gfp_t gfp)
-{
-	struct o2gk_ctl *ctl = kmalloc(struct_size(ctl, body, body), gfp);
+static_assert(offsetof(struct o2gk_ctl, body) ==
+	      offsetof(struct o2gk_ctl, tx.hdr) + O2G_HDR_SIZE);
 
-	if (!ctl)
-		return NULL;
+void o2gk_ctl_init(struct o2gk_ctl *ctl, u64 body)
+{
+	ctl->lone = false;
 	ctl->tx.req = NULL;
 	ctl->tx.hdr_done = 0;
 	ctl->tx.off = 0;
 	ctl->tx.left = body;
+}
+
+struct o2gk_ctl *o2gk_ctl_alloc(u64 body, gfp_t gfp)
+{
+	struct o2gk_ctl *ctl = kmalloc(struct_size(ctl, body, body), gfp);
+
+	if (ctl)
+		o2gk_ctl_init(ctl, body);
 	return ctl;
 }
 
@@ -97,13 +106,22 @@ int o2gk_tx_xmit(struct o2g_core *c, struct o2g_peer *peer,
 	return 0;
 }
 
-/* @buf is the body of a struct o2gk_ctl, which becomes ours. */
+/* @buf is the body of a struct o2gk_ctl, which becomes ours unless it is lone. */
 int o2gk_tx_inject(struct o2g_core *c, struct o2g_peer *peer,
 		   const struct o2g_hdr *h, const void *buf, u64 len)
 {
 	struct o2gk_ctl *ctl = container_of(buf, struct o2gk_ctl, body);
+	struct o2gk_peer *p = o2gk_peer_of(peer);
 
-	enqueue(o2gk_peer_of(peer), &ctl->tx, h);
+	if (!ctl->lone) {
+		enqueue(p, &ctl->tx, h);
+		return 0;
+	}
+	trace_o2g_send(p->ep->rank, peer->rank, h);
+	o2g_wire_encode(h, ctl->tx.hdr);
+	p->tx_bytes += O2G_HDR_SIZE + len;
+	p->ep->stats.tx_caller++;
+	p->ep->stats.tx_calls++;
 	return 0;
 }
 
@@ -134,9 +152,8 @@ struct batch {
 	struct o2g_tx *first;
 	u32 n;	       /* packets */
 	bool more;     /* others follow them */
-	u32 nv;
-	size_t bytes;
-	struct kvec v[2 * O2GK_TX_GATHER];
+	size_t bytes;  /* of v, a piece for each that has no request */
+	struct kvec v[O2GK_TX_GATHER];
 };
 
 static int send_iter(struct sock *sk, struct msghdr *m)
@@ -171,21 +188,20 @@ static int send_req(struct sock *sk, struct o2g_tx *tx, int flags)
 	return send_iter(sk, &m);
 }
 
-static void add_piece(struct batch *b, void *base, size_t len)
+/* What is left of a packet without a request, in one piece. */
+static struct kvec rest_of(struct o2gk_ctl *ctl)
 {
-	b->v[b->nv].iov_base = base;
-	b->v[b->nv++].iov_len = len;
-	b->bytes += len;
+	struct o2g_tx *tx = &ctl->tx;
+	u64 done = tx->hdr_done + tx->off;
+
+	return (struct kvec){ (u8 *)ctl + offsetof(struct o2gk_ctl, tx.hdr) + done,
+			      O2G_HDR_SIZE - tx->hdr_done + tx->left };
 }
 
 static void add_ctl(struct batch *b, struct o2g_tx *tx)
 {
-	if (tx->hdr_done < O2G_HDR_SIZE)
-		add_piece(b, tx->hdr + tx->hdr_done,
-			  O2G_HDR_SIZE - tx->hdr_done);
-	if (tx->left)
-		add_piece(b, ctl_of(tx)->body + tx->off, tx->left);
-	b->n++;
+	b->v[b->n] = rest_of(ctl_of(tx));
+	b->bytes += b->v[b->n++].iov_len;
 }
 
 /* What to send next, if anything; under ep->lock. */
@@ -200,7 +216,6 @@ static bool gather(struct o2gk_peer *p, struct batch *b)
 		return false;
 	b->first = o2g_list_first(&p->txq, struct o2g_tx, link);
 	b->n = 0;
-	b->nv = 0;
 	b->bytes = 0;
 	for (; at != &p->txq && b->n < O2GK_TX_GATHER; at = at->next) {
 		tx = container_of(at, struct o2g_tx, link);
@@ -234,7 +249,7 @@ static bool needs_user_memory(const struct o2g_tx *tx)
 static int send_batch(struct sock *sk, struct batch *b, int flags)
 {
 	return b->first->req ? send_req(sk, b->first, flags) :
-			       send_kernel(sk, b->v, b->nv, b->bytes, flags);
+			       send_kernel(sk, b->v, b->n, b->bytes, flags);
 }
 
 /* How many bytes went, or an error. -EAGAIN: the socket is full. */
@@ -367,6 +382,44 @@ void o2gk_tx_push(struct o2gk_peer *p, enum o2gk_context context)
 			return;
 		}
 	}
+}
+
+/*
+ * The socket did not take all of it. The rest goes before everything else: what
+ * came meanwhile is behind it, and nobody else could send.
+ */
+static void keep(struct o2gk_peer *p, const struct o2gk_ctl *ctl, u64 sent)
+{
+	u64 body = ctl->tx.left;
+	struct o2gk_ctl *copy = o2gk_ctl_alloc(body, GFP_KERNEL_ACCOUNT);
+
+	if (!copy) {
+		give_up(p, O2GD_LOST_MEMORY, 0);
+		return;
+	}
+	memcpy(copy->tx.hdr, ctl->tx.hdr, O2G_HDR_SIZE);
+	memcpy(copy->body, ctl->body, body);
+	is_out(&copy->tx, &sent);
+	spin_lock_bh(&p->ep->lock);
+	o2g_list_add_tail(&copy->tx.link, p->txq.next);
+	p->txq_len++;
+	p->ep->stats.tx_caller--; /* it is counted when it is out */
+	spin_unlock_bh(&p->ep->lock);
+}
+
+void o2gk_tx_lone(struct o2gk_peer *p, struct o2gk_ctl *ctl)
+{
+	struct kvec v = rest_of(ctl);
+	int n = send_kernel(p->sk, &v, 1, v.iov_len,
+			    MSG_DONTWAIT | MSG_NOSIGNAL);
+
+	if (likely(n == v.iov_len))
+		return;
+	keep(p, ctl, max(n, 0));
+	if (n < 0)
+		failed(p, n);
+	else
+		o2gk_tx_push(p, O2GK_CALLER);
 }
 
 void o2gk_tx_send(struct o2gk_peer *p, enum o2gk_context context)

@@ -32,6 +32,78 @@ static const struct o2gk_ep *ep_of(const struct end *e)
 	return e->file.private_data;
 }
 
+/* --- one by one --- */
+
+static void lone(void)
+{
+	unsigned int live;
+
+	assert_int_equal(world_open(), 0);
+	assert_int_equal(end_recv(&b, 1, 1, 8), 0);
+	live = mock.live;
+	assert_int_equal(end_inject(&a, 1, data, 8), 0);
+	assert_int_equal(mock.live, live); /* nothing was in line */
+	assert_int_equal(ep_of(&a)->stats.tx_caller, 1);
+	assert_int_equal(ep_of(&a)->stats.tx_calls, 1);
+	assert_int_equal(end_got(&b, 1, 1, 8), 0);
+}
+
+static void o2gk_inject__leaves_at_once(void **state)
+{
+	world_run(lone);
+}
+
+/* What the socket does not take waits, and all that follows waits behind it. */
+static void lone_in_pieces(void)
+{
+	static const size_t space[] = { 1, 47, 48, 49, 55, 100, 1000 };
+	static const u32 len[] = { 8, 0, 192, 193, 8, 4096, 8, 8 };
+
+	assert_int_equal(world_open(), 0);
+	for (u32 k = 0; k < ARRAY_SIZE(space); k++) {
+		u64 tag = 100 * k;
+
+		mock.send_space = space[k];
+		mock.later = true;
+		for (u32 i = 0; i < ARRAY_SIZE(len); i++)
+			assert_int_equal(end_inject(&a, tag, data, len[i]), 0);
+		mock.later = false;
+		for (u32 i = 0; i < ARRAY_SIZE(len); i++) {
+			assert_int_equal(end_recv(&b, i, tag, 4096), 0);
+			assert_int_equal(end_got(&b, i, tag, len[i]), 0);
+		}
+	}
+	mock_run();
+	assert_int_equal(ep_of(&a)->stats.tx_caller +
+				 ep_of(&a)->stats.tx_worker +
+				 ep_of(&a)->stats.tx_softirq,
+			 ep_of(&a)->core.stats.eager_sent);
+}
+
+static void o2gk_inject__in_pieces(void **state)
+{
+	world_run(lone_in_pieces);
+}
+
+static void lone_and_full(void)
+{
+	TRY(world_open());
+	mock.send_space = 20;
+	TRY(end_inject(&a, 1, data, 8));
+	TRY(end_inject(&a, 1, data, 16));
+	TRY(end_recv(&b, 1, 1, 16));
+	TRY(end_got(&b, 1, 1, 8));
+	TRY(end_recv(&b, 1, 1, 16));
+	TRY(end_got(&b, 1, 1, 16));
+}
+
+static void o2gk_inject__failures(void **state)
+{
+	world_with_failures(lone_and_full);
+}
+
+/* --- bursts --- */
+
 /* Messages of all sizes, in order, in a few calls to TCP. */
 static void few_calls(void)
 {
@@ -168,6 +240,9 @@ static void o2gk_burst__failures(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(o2gk_inject__leaves_at_once),
+		cmocka_unit_test(o2gk_inject__in_pieces),
+		cmocka_unit_test(o2gk_inject__failures),
 		cmocka_unit_test(o2gk_burst__few_calls),
 		cmocka_unit_test(o2gk_tx_push__in_pieces),
 		cmocka_unit_test(o2gk_burst__no_credit),
