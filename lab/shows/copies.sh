@@ -4,24 +4,11 @@
 . lab/tests/guest.inc
 need_pair
 
-load_both()
-{
-	local words="insmod '$PWD/$DRIVER' rx_softirq=$1"
-
-	eval "$words" && "$REMOTE" b "$words"
-}
-
-unload_both()
-{
-	unload_driver
-	"$REMOTE" b "for i in 1 2 3 4 5; do rmmod o2g && exit; sleep 1; done; exit 1"
-}
-
 export O2G_ENGINE=kernel O2G_CHANNELS=tcp
 for bound in none 0 1048576 65536; do
 	rate=0
 	if [ "$bound" != none ]; then
-		load_both "$bound" || fail "the driver does not load"
+		load_both "rx_softirq=$bound" || fail "the driver does not load"
 		pair_mpiexec 2 "$PWD/$BUILD/bench/o2g/perf" bandwidth --sizes 1M \
 			--window 8 --reps 9 --rep-ms 1000 --json >/tmp/flood 2>&1 &
 		job=$!

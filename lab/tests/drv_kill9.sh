@@ -34,4 +34,7 @@ echo "kernel memory after round 2 and at the end, kB: ${before:-?} $(slabs)"
 [ "$rounds" -lt 100 ] || [ "$(slabs)" -lt $((before + rounds * 4)) ] ||
 	fail "the kernel's memory grows"
 unload_driver || fail "it does not unload"
-"$BUILD/tests/driver/rounds" "$DRIVER" 20 "${FUZZ_SEED:-$$}" || fail "rounds"
+for words in direct=1 direct=0; do
+	"$BUILD/tests/driver/rounds" "$DRIVER" 20 "${FUZZ_SEED:-$$}" $words ||
+		fail "rounds, $words"
+done

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * rounds MODULE ROUNDS [SEED]: again and again two processes exchange messages
+ * rounds MODULE ROUNDS [SEED [WORDS]]: again and again two processes exchange messages
  * of all sizes over the driver, one is killed with SIGKILL at a random moment,
  * the driver is unloaded and loaded again. The kernel's own memory is looked at
- * every so often: a page lost in each round shows.
+ * every so often: a page lost in each round shows. WORDS are the module's
+ * parameters, such as direct=0.
  *
  * What a job of MPI does is more, but starting one takes a second in an emulated
  * machine; lab/tests/drv_kill9.sh does that, too.
@@ -124,12 +125,12 @@ static pid_t start(uint32_t rank, const int fd[2])
 
 /* --- rounds --- */
 
-static void load(const char *module)
+static void load(const char *module, const char *words)
 {
 	int fd = open(module, O_RDONLY | O_CLOEXEC);
 
 	CHECK(fd >= 0);
-	CHECK(!syscall(SYS_finit_module, fd, "", 0));
+	CHECK(!syscall(SYS_finit_module, fd, words, 0));
 	close(fd);
 }
 
@@ -169,14 +170,14 @@ static void check_end(int how, bool killed)
 	CHECK(killed || (WIFEXITED(how) && WEXITSTATUS(how) == 0));
 }
 
-static void one_round(const char *module)
+static void one_round(const char *module, const char *words)
 {
 	uint32_t victim = any(2), us = any(LONGEST_US);
 	struct timespec t = { 0, us * 1000l };
 	int fd[2], how;
 	pid_t pid[2];
 
-	load(module);
+	load(module, words);
 	dev_tcp_pair(fd);
 	pid[0] = start(0, fd);
 	pid[1] = start(1, fd);
@@ -196,14 +197,14 @@ int main(int argc, char **argv)
 	long rounds, first = 0, last = 0;
 
 	if (argc < 3) {
-		fprintf(stderr, "usage: rounds MODULE ROUNDS [SEED]\n");
+		fprintf(stderr, "usage: rounds MODULE ROUNDS [SEED [WORDS]]\n");
 		return 2;
 	}
 	rounds = strtol(argv[2], NULL, 10);
 	seed = argc > 3 ? strtoull(argv[3], NULL, 10) : (uint64_t)time(NULL);
 	printf("seed %llu\n", (unsigned long long)seed);
 	for (long i = 1; i <= rounds; i++) {
-		one_round(argv[1]);
+		one_round(argv[1], argc > 4 ? argv[4] : "");
 		if (i == rounds / 10) /* caches have filled */
 			first = kernel_memory();
 		if (i % 100 == 0) {
