@@ -30,6 +30,7 @@
 #define YIELD_NS 1000 /* a yield that let nobody run is shorter */
 #define VAIN_NS 50000 /* of those, before sleeping is cheaper */
 #define OFFER_NS 2000000
+#define OFFER_DRIVER_NS 500000 /* it wakes us at little cost */
 #define MEMORY_YIELDS 2 /* without looking for messages */
 #define BYTES_PER_NS 5 /* a slow copy */
 #define COPY_MAX_NS 400000
@@ -151,11 +152,13 @@ static bool spin(struct user_ep *ep, int (*cond)(void *), void *arg)
  * Give the core to others, who may be what we wait for. When yielding takes no
  * time nobody else wants the core: then spinning costs nobody anything, and it is
  * time to sleep when that has gone on for as long as sleeping and waking take.
- * When it has gone on for long we wait for something else.
+ * When it has gone on for long we wait for something else, and may be in its way:
+ * ranks that have slept come before one that computes, however often they yield.
  */
 static bool offer_core(struct user_ep *ep, int (*cond)(void *), void *arg)
 {
 	u64 start = o2g_now_ns(), before = start, after, in_vain = 0;
+	u64 most = ep->kern ? OFFER_DRIVER_NS : OFFER_NS;
 	u64 fds_every_ns = rhythm_of(ep).fds_every_ns, last_fds = start;
 
 	do {
@@ -176,7 +179,7 @@ static bool offer_core(struct user_ep *ep, int (*cond)(void *), void *arg)
 		in_vain = after - before < YIELD_NS ?
 				  in_vain + (after - before) : 0;
 		before = after;
-	} while (in_vain < VAIN_NS && after - start < OFFER_NS);
+	} while (in_vain < VAIN_NS && after - start < most);
 	user_poll(ep);
 	return holds(ep, cond, arg);
 }
