@@ -35,6 +35,9 @@ int mpii_bcast_scatter_allgather(const struct coll *k, void *buf,
 int mpii_gather_shared(const struct coll *k, const void *in, MPI_Count count,
 		       struct mpii_type *t, const struct coll_side *r,
 		       int root);
+int mpii_gather_pieces(const struct coll *k, const void *in, MPI_Count count,
+		       struct mpii_type *t, const struct coll_side *r,
+		       int root);
 int mpii_gatherv_shared(const struct coll *k, const void *in, MPI_Count count,
 			struct mpii_type *t, const struct coll_side *r,
 			int root);
@@ -70,6 +73,8 @@ int mpii_allgather_blocks(const struct coll *k, const struct coll_side *r,
 			  MPI_Count bytes);
 
 int mpii_alltoall_shared(const struct coll *k, const struct coll_side *s,
+			 const struct coll_side *r);
+int mpii_alltoall_pieces(const struct coll *k, const struct coll_side *s,
 			 const struct coll_side *r);
 int mpii_alltoall_pull(const struct coll *k, const struct coll_side *s,
 		       const struct coll_side *r);

@@ -2,7 +2,6 @@
 /* See pull.h. */
 #include "coll/pull.h"
 
-#include "coll/algorithms.h"
 #include "coll/shared.h"
 #include "request.h"
 
@@ -128,7 +127,7 @@ int coll_pull(const struct coll *k, enum coll_offered what, const void *buf,
 	if (!read)
 		read = take_all(k, what, &o, r);
 	coll_slot_leave(&o);
-	end = mpii_barrier_shared(k); /* nobody reads ours any more */
+	end = coll_slot_wait_left(k, &o);
 	withdraw(&u);
 	return err ? err : read ? read : end;
 }

@@ -136,6 +136,23 @@ static void scan(int *in, int *out, int n, int exclusive, int in_place)
 	}
 }
 
+static void gather(int *in, int *out, int n, int in_place)
+{
+	for (int call = 0; call < CALLS; call++) {
+		int root = call % size;
+		int stays = in_place && rank == root;
+
+		clear(out, n * size + 1);
+		write_ints(stays ? out + rank * n : in, n, call);
+		OK(MPI_Gather(stays ? MPI_IN_PLACE : in, n, MPI_INT, out, n,
+			      MPI_INT, root, MPI_COMM_WORLD));
+		clear(in, n);
+		for (int i = 0; i < size && rank == root; i++)
+			CHECK(is_sum(out + i * n, n, call, i, i + 1));
+		EQUAL(out[n * size], -2);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	/* bytes of whole pieces, and more or fewer by an int */
@@ -145,7 +162,7 @@ int main(int argc, char **argv)
 
 	start(&argc, &argv);
 	in = malloc(sizeof(int) * GAP * max);
-	out = malloc(sizeof(int) * GAP * max);
+	out = malloc(sizeof(int) * (size > GAP ? size : GAP) * max);
 	for (int i = 0; i < 2; i++)
 		for (int more = -1; more <= 1; more++) {
 			int n = pieces[i] * PIECE / (int)sizeof(int) + more;
@@ -153,6 +170,7 @@ int main(int argc, char **argv)
 			bcast(out, n);
 			bcast_gaps(out, n);
 			for (int in_place = 0; in_place < 2; in_place++) {
+				gather(in, out, n, in_place);
 				reduce(in, out, n, in_place);
 				allreduce(in, out, n, in_place);
 				scan(in, out, n, 0, in_place);

@@ -6,6 +6,7 @@
 	COLL_ADAPT(name##_##algorithm, mpii_gather_##algorithm, a->s.buf,  \
 		   a->s.count, a->s.t, &a->r, a->root)
 ADAPT(gather, shared)
+ADAPT(gather, pieces)
 ADAPT(gather, linear)
 ADAPT(gather, binomial)
 ADAPT(gatherv, linear)
