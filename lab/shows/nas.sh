@@ -5,23 +5,28 @@
 . lab/shows/mpis.inc
 need_driver
 
-# Seconds that the processor has worked.
+# worked NAME: hundredths of a second that the processor has worked go to $NAME.
+# Nothing is started for this, nor for waiting: it would be part of the time.
 worked()
 {
-	awk '/^cpu / { print ($2 + $3 + $4 + $6 + $7 + $8) / 100 }' /proc/stat
+	local name user nice system idle iowait irq softirq rest
+
+	read -r name user nice system idle iowait irq softirq rest </proc/stat
+	printf -v "$1" %d $((user + nice + system + iowait + irq + softirq))
 }
 
 # run_within SECONDS KERNEL COMMAND...: 124 when it was ended.
 run_within()
 {
-	local limit=$1 kernel=$2 start pid
+	local limit=$1 kernel=$2 start now pid
 
 	shift 2
-	start=$(worked)
+	worked start
 	"$@" >/tmp/show.out 2>/tmp/show.err </dev/null &
 	pid=$!
 	while kill -0 $pid 2>/dev/null; do
-		if awk "BEGIN { exit !($(worked) - $start > $limit) }"; then
+		worked now
+		if [ $((now - start)) -gt $((limit * 100)) ]; then
 			pkill -TERM -P $pid
 			kill $pid
 			sleep 1
@@ -29,9 +34,10 @@ run_within()
 			wait $pid
 			return 124
 		fi
-		sleep 0.2
+		nap 0.2
 	done
-	all=$(awk "BEGIN { print $(worked) - $start }")
+	worked now
+	all=$(awk "BEGIN { print ($now - $start) / 100 }")
 	wait $pid
 }
 
