@@ -37,8 +37,6 @@ void mpii_comm_setup(struct mpii_comm *c, struct mpii_group *group,
 	c->errh = mpii_errh_get(MPI_ERRORS_ARE_FATAL);
 	c->obj.refs = 1;
 	c->obj.magic = MPII_COMM;
-	if (context || c == &mpii_world) /* else it is only promised */
-		mpii_context_own(c);
 }
 
 struct mpii_comm *mpii_comm_build(struct mpii_group *group, uint32_t context)
@@ -58,8 +56,10 @@ struct mpii_comm *mpii_comm_create(struct mpii_group *group, uint32_t context)
 {
 	struct mpii_comm *c = mpii_comm_build(group, context);
 
-	if (c)
-		mpii_event(MPII_EVENT_COMM_NEW, (int)context, c->size);
+	if (!c)
+		return NULL;
+	mpii_context_own(c);
+	mpii_event(MPII_EVENT_COMM_NEW, (int)context, c->size);
 	return c;
 }
 
@@ -78,6 +78,7 @@ static bool start_predefined(struct mpii_comm *c, MPI_Comm handle, int size,
 		return false;
 	memset(c, 0, sizeof(*c));
 	mpii_comm_setup(c, g, g, context, context);
+	mpii_context_own(c);
 	c->predefined = true;
 	c->handle = handle;
 	strcpy(c->name, name);

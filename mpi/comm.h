@@ -42,8 +42,9 @@ bool mpii_comm_describe(const struct mpii_comm *c, struct mpii_info *info);
 void mpii_context_start(void);
 /* From now on threads of ours may agree on contexts at the same time. */
 void mpii_context_threads(void);
-/* Whose a context is, for those who have only a message's. Until the unlock it
- * stays; NULL: nobody's. Nothing may be waited for meanwhile. */
+/* Whose a context is, for those who have only a message's: the communicator of
+ * the program, not a part of it that collectives use. Until the unlock it stays;
+ * NULL: nobody's. Nothing may be waited for meanwhile. */
 void mpii_context_own(struct mpii_comm *c);
 void mpii_context_disown(struct mpii_comm *c);
 struct mpii_comm *mpii_context_lock(uint32_t context);

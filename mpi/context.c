@@ -158,14 +158,12 @@ static struct mpii_comm **owner_of(uint32_t context)
 	return &owners[window][n % (64 * WORDS)];
 }
 
-/* Those that did not come from here (session_comm.c), and without memory others
- * as well, are nobody's. */
+/* Without memory it is nobody's, nor are those that did not come from here
+ * (session_comm.c). */
 void mpii_context_own(struct mpii_comm *c)
 {
 	unsigned window = c->context / MPII_CTX_COUNT / (64 * WORDS);
 
-	if (window >= WINDOWS)
-		return;
 	pthread_mutex_lock(&lock);
 	if (!owners[window])
 		owners[window] = calloc(64 * WORDS, sizeof(**owners));

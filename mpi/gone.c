@@ -61,7 +61,7 @@ static int latest(const struct mpii_group *g, unsigned *loss)
 	return found;
 }
 
-int mpii_gone_latest(const struct mpii_comm *c)
+static int latest_member(const struct mpii_comm *c)
 {
 	unsigned loss = 0;
 	int found = latest(c->group, &loss), other = -1;
@@ -69,6 +69,17 @@ int mpii_gone_latest(const struct mpii_comm *c)
 	if (c->inter)
 		other = latest(c->remote, &loss);
 	return other >= 0 ? other : found;
+}
+
+int mpii_gone_latest(const struct mpii_comm *c)
+{
+	const struct mpii_comm *whole = mpii_context_lock(c->context);
+	int found = latest_member(c);
+
+	if (found < 0 && whole)
+		found = latest_member(whole);
+	mpii_context_unlock();
+	return found;
 }
 
 /* Nobody is left who could send something. */
@@ -100,7 +111,7 @@ static bool is_doomed(struct mpii_comm *c, unsigned kind, bool any)
 		return any && any_is_doomed(c);
 	case MPII_CTX_COLL:
 	case MPII_CTX_ALL:
-		return mpii_gone_latest(c) >= 0;
+		return latest_member(c) >= 0;
 	default: /* of some members only: these see for themselves */
 		return false;
 	}

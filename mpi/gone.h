@@ -12,7 +12,8 @@ bool mpii_gone_start(int size);
 void mpii_gone_note(void *arg, int rank, int finished);
 int mpii_gone_doomed(void *arg, uint64_t tag, int any);
 
-/* The rank in the world of the member that died last, and not in order. -1. */
+/* The rank in the world of the member that died last, and not in order: of the
+ * communicator, or of the whole that it is a part of. -1. */
 int mpii_gone_latest(const struct mpii_comm *c);
 
 #endif

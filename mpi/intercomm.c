@@ -33,8 +33,10 @@ struct mpii_comm *mpii_intercomm_create(struct mpii_group *group,
 	c->handle = (MPI_Comm)c;
 	mpii_comm_setup(c, group, remote, context, send_context);
 	c->local = local;
-	if (context) /* else it is only promised, by MPI_Comm_idup */
-		mpii_event(MPII_EVENT_COMM_NEW, (int)context, c->size);
+	if (!context) /* it is only promised, by MPI_Comm_idup */
+		return c;
+	mpii_context_own(c);
+	mpii_event(MPII_EVENT_COMM_NEW, (int)context, c->size);
 	return c;
 }
 

@@ -108,7 +108,7 @@ static int do_bcast_0(void)
 {
 	int err = MPI_Bcast(buf, BIG, MPI_CHAR, 0, WORLD);
 
-	return rank && !err ? MPI_ERR_PROC_ABORTED : err;
+	return err ? err : MPI_ERR_PROC_ABORTED;
 }
 
 static int do_gather(void) /* to one that does not */
