@@ -164,6 +164,8 @@ struct chan_watch {
 	int (*ready)(struct chan_watch *w, u32 events);
 };
 int chan_watch_add(struct chan_ep *ep, struct chan_watch *w, u32 events);
+/* Watch for other events from now on; those that there are make one. */
+int chan_watch_mod(struct chan_ep *ep, struct chan_watch *w, u32 events);
 void chan_watch_del(struct chan_ep *ep, struct chan_watch *w);
 
 /* Call fn(arg) with the lock held in about @us microseconds, from whichever

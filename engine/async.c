@@ -45,8 +45,7 @@ void user_async_arm(struct user_ep *ep)
 {
 	if (!ep->thread_runs || ep->async_armed)
 		return;
-	/* Old edges of data that was read directly would fire at once. */
-	user_poll_fds(ep, 0);
+	/* Arrivals that were read meanwhile do not fire: epoll looks again. */
 	outer_set(ep, EPOLLIN | EPOLLONESHOT);
 	ep->async_armed = true;
 	ep->async_wanted = false;

@@ -114,13 +114,24 @@ int user_poll_fds(struct user_ep *ep, int timeout_ms)
 	return handled;
 }
 
-int chan_watch_add(struct chan_ep *cep, struct chan_watch *w, u32 events)
+static int watch_ctl(struct chan_ep *cep, int op, struct chan_watch *w,
+		     u32 events)
 {
 	struct user_ep *ep = user_of_chan(cep);
 	struct epoll_event ev = { .events = events | EPOLLET,
 				  .data.ptr = w };
 
-	return epoll_ctl(ep->epfd, EPOLL_CTL_ADD, w->fd, &ev) ? -errno : 0;
+	return epoll_ctl(ep->epfd, op, w->fd, &ev) ? -errno : 0;
+}
+
+int chan_watch_add(struct chan_ep *cep, struct chan_watch *w, u32 events)
+{
+	return watch_ctl(cep, EPOLL_CTL_ADD, w, events);
+}
+
+int chan_watch_mod(struct chan_ep *cep, struct chan_watch *w, u32 events)
+{
+	return watch_ctl(cep, EPOLL_CTL_MOD, w, events);
 }
 
 void chan_watch_del(struct chan_ep *cep, struct chan_watch *w)

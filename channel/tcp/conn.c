@@ -97,15 +97,38 @@ void tcp_conn_broken(struct tcp_conn *k, int err)
 	chan_timer_set(k->chan->chan.ep, &k->timer, 0);
 }
 
-/* An intake has its own way to say that something has come. */
+/*
+ * An intake has its own way to say that something has come. Room is asked for only
+ * when there was none: a socket has it nearly always, and an arrival that was read
+ * before epoll told of it would still be an event, and wake somebody, because of it.
+ */
+static u32 events_of(const struct tcp_conn *k)
+{
+	return EPOLLRDHUP | EPOLLET | (k->intake ? 0 : EPOLLIN) |
+	       (k->asks_room ? EPOLLOUT : 0);
+}
+
 static int watch_add(struct tcp_conn *k)
 {
-	u32 events = EPOLLOUT | EPOLLRDHUP | EPOLLET |
-		     (k->intake ? 0 : EPOLLIN);
-	int err = chan_watch_add(k->chan->chan.ep, &k->watch, events);
+	int err;
 
+	k->asks_room = k->blocked;
+	err = chan_watch_add(k->chan->chan.ep, &k->watch, events_of(k));
 	k->watched = !err;
 	return err;
+}
+
+/* What there is already is reported, as when it is added. */
+static void ask_room(struct tcp_conn *k, bool yes)
+{
+	int err;
+
+	if (!k->watched || k->asks_room == yes)
+		return;
+	k->asks_room = yes;
+	err = chan_watch_mod(k->chan->chan.ep, &k->watch, events_of(k));
+	if (err)
+		tcp_conn_broken(k, err);
 }
 
 /* Adding reports what there is already: nothing is lost in between. */
@@ -131,6 +154,7 @@ void tcp_conn_block(struct tcp_conn *k)
 {
 	k->blocked = true;
 	tcp_conn_watch(k);
+	ask_room(k, true);
 }
 
 static void cool(struct tcp_conn *k)
@@ -239,6 +263,8 @@ int tcp_conn_ready(struct chan_watch *w, u32 events)
 	if (events & EPOLLOUT && k->blocked) {
 		k->blocked = false;
 		tcp_push(k);
+	} else if (!(events & ~EPOLLOUT)) {
+		ask_room(k, false); /* it was told of for nothing */
 	}
 	if (events & (EPOLLIN | EPOLLRDHUP | EPOLLHUP | EPOLLERR))
 		return tcp_recv(k);

@@ -87,6 +87,7 @@ struct tcp_conn {
 	bool hup;	/* the peer will send no more: read on to the end */
 	bool pushing;	/* in tcp_push: send() only queues */
 	bool blocked;	/* the socket took no more: wait for EPOLLOUT */
+	bool asks_room;	/* ... which is watched for; it may stay so a while */
 	bool watched;	/* false for a hot one while the program polls */
 	u8 streak;	/* polls that found something, since the last sleep */
 	int tx_err;	/* sending failed; the timer reports it */

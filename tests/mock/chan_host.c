@@ -76,6 +76,13 @@ int chan_watch_add(struct chan_ep *ep, struct chan_watch *w, u32 events)
 	return epoll_ctl(ep->epoll, EPOLL_CTL_ADD, w->fd, &e) ? -errno : 0;
 }
 
+int chan_watch_mod(struct chan_ep *ep, struct chan_watch *w, u32 events)
+{
+	struct epoll_event e = { .events = events | EPOLLET, .data.ptr = w };
+
+	return epoll_ctl(ep->epoll, EPOLL_CTL_MOD, w->fd, &e) ? -errno : 0;
+}
+
 void chan_watch_del(struct chan_ep *ep, struct chan_watch *w)
 {
 	epoll_ctl(ep->epoll, EPOLL_CTL_DEL, w->fd, NULL);

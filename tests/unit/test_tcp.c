@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -812,6 +813,38 @@ static void lost__after_its_last_message(void **state)
 	assert_int_equal(in, 77);
 }
 
+/* Who has room is not asked about it: that would make events of nothing. */
+static void send__room_is_asked_for_when_there_is_none(void **state)
+{
+	static u8 big[8 << 20], in[1 << 20];
+	struct o2g_seg sb = { big, sizeof(big) };
+	struct o2g_hdr cts = { .type = O2G_PKT_CTS, .src = 3, .dst = 0,
+			       .length = sizeof(big), .aux = 1 };
+	u8 wire[O2G_HDR_SIZE];
+	int fd = believed(3);
+	struct host_req *s = host_send(a, 3, 1, &sb, 1);
+	struct tcp_conn *k = a->peers[3].cp.link;
+
+	cts.cookie = s->r.id;
+	o2g_wire_encode(&cts, wire);
+	host_idle(both, 1, 30);
+	assert_true(k->watched);
+	assert_false(k->asks_room);
+	assert_int_equal(send(fd, wire, sizeof(wire), 0), sizeof(wire));
+	host_idle(both, 1, 30);
+	assert_false(s->done); /* the socket is full */
+	assert_true(k->blocked && k->asks_room);
+	while (!s->done && recv(fd, in, sizeof(in), 0) > 0)
+		host_idle(both, 1, 1);
+	assert_true(s->done);
+	assert_false(k->blocked);
+	/* The first time it is told of for nothing is the last. */
+	k->watch.ready(&k->watch, EPOLLOUT);
+	assert_false(k->asks_room);
+	assert_int_equal(a->peers[3].lost, 0);
+	close(fd);
+}
+
 static void lost__while_sending(void **state)
 {
 	static u8 big[8 << 20];
@@ -1062,6 +1095,7 @@ int main(void)
 		S(batch__large_follows_in_order),
 		S(lost__in_the_middle),
 		S(lost__after_its_last_message),
+		S(send__room_is_asked_for_when_there_is_none),
 		S(lost__while_sending),
 		S(lost__malformed),
 		S(close__orderly_delivers_all),
