@@ -58,6 +58,37 @@ static void later(MPI_Comm world)
 	}
 }
 
+/* Roots of an intercommunicator are ranks of the other side, or say which part
+ * a process has. */
+static void inter(MPI_Comm world)
+{
+	int lower = rank < size / 2, a[4] = { 1 }, b[4];
+	int others = lower ? size - size / 2 : size / 2;
+	MPI_Comm half, both;
+	MPI_Request q = MPI_REQUEST_NULL;
+
+	MPI_Comm_split(world, lower, 0, &half);
+	MPI_Intercomm_create(half, 0, world, lower ? size / 2 : 0, 1, &both);
+	MPI_Comm_set_errhandler(both, MPI_ERRORS_RETURN);
+	EXPECT(MPI_Bcast(a, 1, MPI_INT, others, both), MPI_ERR_ROOT, "root");
+	EXPECT(MPI_Bcast(a, 1, MPI_INT, -77, both), MPI_ERR_ROOT, "-77");
+	EXPECT(MPI_Ibcast(a, 1, MPI_INT, others, both, &q), MPI_ERR_ROOT,
+	       "MPI_Ibcast");
+	EXPECT(MPI_Reduce(a, b, 1, MPI_INT, MPI_SUM, -77, both), MPI_ERR_ROOT,
+	       "-77");
+	EXPECT(MPI_Gather(a, 1, MPI_INT, b, 1, MPI_INT, others, both),
+	       MPI_ERR_ROOT, "MPI_Gather");
+	EXPECT(MPI_Scatter(a, 1, MPI_INT, b, 1, MPI_INT, others, both),
+	       MPI_ERR_ROOT, "MPI_Scatter");
+	EXPECT(MPI_Allreduce(MPI_IN_PLACE, b, 1, MPI_INT, MPI_SUM, both),
+	       MPI_ERR_BUFFER, "MPI_IN_PLACE");
+	EXPECT(MPI_Scan(a, b, 1, MPI_INT, MPI_SUM, both), MPI_ERR_COMM,
+	       "intercommunicator");
+	MPI_Barrier(both); /* which still works */
+	MPI_Comm_free(&both);
+	MPI_Comm_free(&half);
+}
+
 int main(int argc, char **argv)
 {
 	MPI_Comm world = MPI_COMM_WORLD;
@@ -109,6 +140,8 @@ int main(int argc, char **argv)
 	       "derived");
 	MPI_Type_free(&t);
 
+	if (size > 1)
+		inter(world);
 	if (size <= 3) /* then rank 0 sends to each of the others */
 		later(world);
 	/* nothing of the above has touched the communicator */

@@ -19,7 +19,10 @@ static MPI_Group group;
 static MPI_Errhandler errh;
 static MPI_Request request, requests[1];
 static MPI_Info info;
-static MPI_Datatype made;
+static MPI_Datatype made; /* and not committed */
+static int UNUSED ints_negative[16] = { -1 };
+static MPI_Count UNUSED counts_negative[16] = { -1 };
+static MPI_Datatype UNUSED made_first[16], UNUSED null_first[16];
 static MPI_Session UNUSED session;
 static MPI_Message UNUSED message = MPI_MESSAGE_NO_PROC;
 static MPI_Status status;
@@ -60,7 +63,7 @@ static void prepare(void)
 	int one = 1, zero = 0;
 
 	for (int i = 0; i < 16; i++) {
-		types[i] = MPI_INT;
+		types[i] = made_first[i] = null_first[i] = MPI_INT;
 		ints[i] = 1;
 		counts[i] = 1;
 	}
@@ -70,6 +73,8 @@ static void prepare(void)
 					  MPI_INFO_NULL, 0, &dist));
 	OK(MPI_Info_create(&info));
 	OK(MPI_Type_create_hvector(1, 1, 8, MPI_INT, &made));
+	made_first[0] = made;
+	null_first[0] = MPI_DATATYPE_NULL;
 	OK(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session));
 	OK(MPI_Comm_group(WORLD, &group));
 	OK(MPI_Comm_get_errhandler(WORLD, &errh));

@@ -3,7 +3,7 @@
 """Writes the calls of the test wrong_args.c: every function of the library with
 one wrong argument at a time, the others being right. It must return the class
 that belongs to the argument, and the program must go on. Where the argument is
-a pointer, one of the wrong ones is null.
+a pointer, one of the wrong ones is null; see also others().
 
 usage: wrong_args.py OUTPUT
 
@@ -168,10 +168,28 @@ def call(f, large, parameters, bad, value, error):
             f'\t      {name}({", ".join(arguments)}));')
 
 
+def others(f, p, large):
+    """More pairs (value, class): a type that nobody has committed, and lists of
+    which the first element is wrong."""
+    if p.direction != 'in' or not any(q.kind == 'BUFFER' for q in f.parameters):
+        return
+    if p.kind == 'DATATYPE' and p.array is None:
+        yield 'made', 'MPI_ERR_TYPE'
+    elif p.kind == 'DATATYPE':
+        yield 'made_first', 'MPI_ERR_TYPE'
+        yield 'null_first', 'MPI_ERR_TYPE'
+    elif p.kind == 'POLYXFER_NUM_ELEM_NNI' and p.array is not None:
+        yield ('counts_negative' if large else 'ints_negative'), \
+            'MPI_ERR_COUNT'
+
+
 def calls(f, large, skip):
     parameters = f.parameters if large else f.small_parameters()
     for bad in parameters:
         key = f.name + '.' + bad.name
+        if key not in skip:
+            for value, error in others(f, bad, large):
+                yield call(f, large, parameters, bad, value, error)
         choice = wrong(f, bad)
         if choice is not None and key not in skip:
             value, error = choice
