@@ -33,31 +33,43 @@ static bool is_member(int set, int rank)
 	}
 }
 
-/* The set of this name, or an error raised. */
-static int find(struct mpii_session *s, const char *func, const char *name,
-		int *set)
+/* The session of this handle and, in it, the set of this name, or an error
+ * raised. */
+static int find(MPI_Session session, const char *func, const char *name,
+		struct mpii_session **s, int *set)
 {
+	*s = mpii_session_get(session);
+	if (!*s)
+		return mpii_bad_session(session, func);
 	if (!name)
-		return mpii_session_bad_null(s, func, "pset_name");
+		return mpii_session_bad_null(*s, func, "pset_name");
 	for (*set = 0; *set < count(); ++*set)
 		if (!strcasecmp(name, names[*set]))
 			return MPI_SUCCESS;
-	return mpii_session_raise(s, mpii_fail(MPI_ERR_ARG, "pset_name is "
-					       "\"%.200s\", which is no "
-					       "process set", name), func);
+	return mpii_session_raise(*s, mpii_fail(MPI_ERR_ARG, "pset_name is "
+						"\"%.200s\", which is no "
+						"process set", name), func);
+}
+
+/* The session alone, with the hints for a list of its sets. */
+static int find_list(MPI_Session session, const char *func, MPI_Info info,
+		     struct mpii_session **s)
+{
+	struct mpii_info *i;
+
+	*s = mpii_session_get(session);
+	if (!*s)
+		return mpii_bad_session(session, func);
+	return mpii_session_info(*s, func, info, &i);
 }
 
 int PMPI_Session_get_num_psets(MPI_Session session, MPI_Info info,
 			       int *npset_names)
 {
 	static const char func[] = "MPI_Session_get_num_psets";
-	struct mpii_session *s = mpii_session_get(session);
-	struct mpii_info *i;
-	int err;
+	struct mpii_session *s;
+	int err = find_list(session, func, info, &s);
 
-	if (!s)
-		return mpii_bad_session(session, func);
-	err = mpii_session_info(s, func, info, &i);
 	if (err)
 		return err;
 	if (!npset_names)
@@ -71,13 +83,9 @@ int PMPI_Session_get_nth_pset(MPI_Session session, MPI_Info info, int n,
 			      int *pset_len, char *pset_name)
 {
 	static const char func[] = "MPI_Session_get_nth_pset";
-	struct mpii_session *s = mpii_session_get(session);
-	struct mpii_info *i;
-	int err;
+	struct mpii_session *s;
+	int err = find_list(session, func, info, &s);
 
-	if (!s)
-		return mpii_bad_session(session, func);
-	err = mpii_session_info(s, func, info, &i);
 	if (err)
 		return err;
 	if (n < 0 || n >= count())
@@ -109,14 +117,11 @@ int PMPI_Session_get_pset_info(MPI_Session session, const char *pset_name,
 			       MPI_Info *info)
 {
 	static const char func[] = "MPI_Session_get_pset_info";
-	struct mpii_session *s = mpii_session_get(session);
+	struct mpii_session *s;
 	struct mpii_info *i;
 	char size[16];
-	int set, n = 0, err;
+	int set, n = 0, err = find(session, func, pset_name, &s, &set);
 
-	if (!s)
-		return mpii_bad_session(session, func);
-	err = find(s, func, pset_name, &set);
 	if (err)
 		return err;
 	if (!info)
@@ -139,13 +144,10 @@ int PMPI_Group_from_session_pset(MPI_Session session, const char *pset_name,
 				 MPI_Group *newgroup)
 {
 	static const char func[] = "MPI_Group_from_session_pset";
-	struct mpii_session *s = mpii_session_get(session);
+	struct mpii_session *s;
 	struct mpii_group *g = NULL;
-	int set, *world, err;
+	int set, *world, err = find(session, func, pset_name, &s, &set);
 
-	if (!s)
-		return mpii_bad_session(session, func);
-	err = find(s, func, pset_name, &set);
 	if (err)
 		return err;
 	if (!newgroup)
