@@ -46,38 +46,16 @@ static int convert(const char *func, const void *from, void *to)
 	return MPI_SUCCESS;
 }
 
-int PMPI_Status_c2f(const MPI_Status *c_status, MPI_Fint *f_status)
-{
-	return convert("MPI_Status_c2f", c_status, f_status);
-}
-MPII_ALIAS(Status_c2f);
+#define CONVERSION(name, from_type, to_type)                             \
+	int PMPI_Status_##name(const from_type *from, to_type *to)       \
+	{                                                                \
+		return convert("MPI_Status_" #name, from, to);           \
+	}                                                                \
+	MPII_ALIAS(Status_##name)
 
-int PMPI_Status_f2c(const MPI_Fint *f_status, MPI_Status *c_status)
-{
-	return convert("MPI_Status_f2c", f_status, c_status);
-}
-MPII_ALIAS(Status_f2c);
-
-int PMPI_Status_c2f08(const MPI_Status *c_status, MPI_F08_status *f08_status)
-{
-	return convert("MPI_Status_c2f08", c_status, f08_status);
-}
-MPII_ALIAS(Status_c2f08);
-
-int PMPI_Status_f082c(const MPI_F08_status *f08_status, MPI_Status *c_status)
-{
-	return convert("MPI_Status_f082c", f08_status, c_status);
-}
-MPII_ALIAS(Status_f082c);
-
-int PMPI_Status_f2f08(const MPI_Fint *f_status, MPI_F08_status *f08_status)
-{
-	return convert("MPI_Status_f2f08", f_status, f08_status);
-}
-MPII_ALIAS(Status_f2f08);
-
-int PMPI_Status_f082f(const MPI_F08_status *f08_status, MPI_Fint *f_status)
-{
-	return convert("MPI_Status_f082f", f08_status, f_status);
-}
-MPII_ALIAS(Status_f082f);
+CONVERSION(c2f, MPI_Status, MPI_Fint);
+CONVERSION(f2c, MPI_Fint, MPI_Status);
+CONVERSION(c2f08, MPI_Status, MPI_F08_status);
+CONVERSION(f082c, MPI_F08_status, MPI_Status);
+CONVERSION(f2f08, MPI_Fint, MPI_F08_status);
+CONVERSION(f082f, MPI_F08_status, MPI_Fint);

@@ -23,38 +23,21 @@ struct pvar {
 	value (*of_peer)(const struct o2g_peer_info *i); /* summed, or by rank */
 };
 
-static value posted(const struct o2g_ep_info *i)
-{
-	return i->posted;
-}
-static value unexpected(const struct o2g_ep_info *i)
-{
-	return i->unexpected;
-}
-static value unexpected_bytes(const struct o2g_ep_info *i)
-{
-	return i->unexpected_bytes;
-}
-static value unexpected_peak(const struct o2g_ep_info *i)
-{
-	return i->unexpected_peak;
-}
-static value messages_sent(const struct o2g_peer_info *i)
-{
-	return i->messages_sent;
-}
-static value bytes_sent(const struct o2g_peer_info *i)
-{
-	return i->bytes_sent;
-}
-static value messages_received(const struct o2g_peer_info *i)
-{
-	return i->messages_received;
-}
-static value bytes_received(const struct o2g_peer_info *i)
-{
-	return i->bytes_received;
-}
+/* Functions that read the field of their name. */
+#define FIELD(of, name)                                \
+	static value name(const struct o2g_##of *i)     \
+	{                                               \
+		return i->name;                         \
+	}
+
+FIELD(ep_info, posted)
+FIELD(ep_info, unexpected)
+FIELD(ep_info, unexpected_bytes)
+FIELD(ep_info, unexpected_peak)
+FIELD(peer_info, messages_sent)
+FIELD(peer_info, bytes_sent)
+FIELD(peer_info, messages_received)
+FIELD(peer_info, bytes_received)
 
 #define QUEUE(class, name, fn, desc)                                         \
 	{ name, desc, MPI_T_PVAR_CLASS_##class, MPI_T_BIND_NO_OBJECT, true, \
