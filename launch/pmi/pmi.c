@@ -116,51 +116,59 @@ static int check_key(const char *key)
 	return -EINVAL;
 }
 
+/* Around each call: who serves it, or NULL, and what came of it. */
+static const struct pmi_client *locked(void)
+{
+	pthread_mutex_lock(&lock);
+	return client;
+}
+
+static int unlocked(int err)
+{
+	pthread_mutex_unlock(&lock);
+	return err;
+}
+
 int pmi_put(const char *key, const char *value)
 {
+	const struct pmi_client *c;
 	int err = check_key(key);
 
 	if (err)
 		return err;
-	pthread_mutex_lock(&lock);
-	err = client ? client->put(key, value) : -EPIPE;
-	pthread_mutex_unlock(&lock);
-	return err;
+	c = locked();
+	return unlocked(c ? c->put(key, value) : -EPIPE);
 }
 
 int pmi_barrier(void)
 {
-	int err;
+	const struct pmi_client *c = locked();
 
-	pthread_mutex_lock(&lock);
-	err = client ? client->barrier() : -EPIPE;
-	pthread_mutex_unlock(&lock);
-	return err;
+	return unlocked(c ? c->barrier() : -EPIPE);
 }
 
 int pmi_get(int owner, const char *key, char *value, size_t size)
 {
+	const struct pmi_client *c;
 	int err = check_key(key);
 
 	if (err)
 		return err;
-	pthread_mutex_lock(&lock);
-	err = client ? client->get(owner, key, value, size) : -EPIPE;
-	pthread_mutex_unlock(&lock);
-	return err;
+	c = locked();
+	return unlocked(c ? c->get(owner, key, value, size) : -EPIPE);
 }
 
 int pmi_get_now(int owner, const char *key, char *value, size_t size)
 {
+	const struct pmi_client *c;
 	int err = check_key(key);
 
 	if (err)
 		return err;
 	if (pthread_mutex_trylock(&lock))
 		return -EBUSY;
-	err = client ? client->get(owner, key, value, size) : -EPIPE;
-	pthread_mutex_unlock(&lock);
-	return err;
+	c = client;
+	return unlocked(c ? c->get(owner, key, value, size) : -EPIPE);
 }
 
 bool pmi_shares(void)
@@ -172,53 +180,39 @@ bool pmi_shares(void)
 
 int pmi_share(void)
 {
-	int err;
+	const struct pmi_client *c = locked();
 
-	pthread_mutex_lock(&lock);
-	err = client ? client->share() : -EPIPE;
-	pthread_mutex_unlock(&lock);
-	return err;
+	return unlocked(c ? c->share() : -EPIPE);
 }
 
 int pmi_await(int owner)
 {
-	int err;
+	const struct pmi_client *c = locked();
 
-	pthread_mutex_lock(&lock);
-	err = client ? client->await(owner) : -EPIPE;
-	pthread_mutex_unlock(&lock);
-	return err;
+	return unlocked(c ? c->await(owner) : -EPIPE);
 }
 
 int pmi_leave(void)
 {
-	int err;
+	const struct pmi_client *c = locked();
 
-	pthread_mutex_lock(&lock);
-	err = client ? client->leave() : -EPIPE;
-	pthread_mutex_unlock(&lock);
-	return err;
+	return unlocked(c ? c->leave() : -EPIPE);
 }
 
 int pmi_nodes(int *node)
 {
-	int err;
+	const struct pmi_client *c = locked();
 
-	pthread_mutex_lock(&lock);
-	err = client ? client->nodes(node, job_size) : -EPIPE;
-	pthread_mutex_unlock(&lock);
-	return err;
+	return unlocked(c ? c->nodes(node, job_size) : -EPIPE);
 }
 
 int pmi_finalize(void)
 {
-	int err;
+	const struct pmi_client *c = locked();
+	int err = c ? c->finalize() : -EPIPE;
 
-	pthread_mutex_lock(&lock);
-	err = client ? client->finalize() : -EPIPE;
 	client = NULL;
-	pthread_mutex_unlock(&lock);
-	return err;
+	return unlocked(err);
 }
 
 bool pmi_launched_by_us(void)

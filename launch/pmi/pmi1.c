@@ -35,6 +35,14 @@ static int ask(const char *question, const char *answer, char **line)
 	return 0;
 }
 
+/* The same, when nothing in the answer is of interest. */
+static int request(const char *question, const char *answer)
+{
+	char *line;
+
+	return ask(question, answer, &line);
+}
+
 /* Launchers that are reached by PMI_PORT first tell us who we are. */
 static int introduce(struct pmi_job *job)
 {
@@ -206,9 +214,7 @@ static int pmi1_put(const char *key, const char *value)
 
 static int pmi1_barrier(void)
 {
-	char *line;
-
-	return ask("cmd=barrier_in\n", "barrier_out", &line);
+	return request("cmd=barrier_in\n", "barrier_out");
 }
 
 static int pmi1_get(int owner, const char *key, char *value, size_t size)
@@ -223,24 +229,20 @@ static bool pmi1_shares(void)
 
 static int pmi1_share(void)
 {
-	char *line;
-
-	return ask("cmd=share\n", "share_result", &line);
+	return request("cmd=share\n", "share_result");
 }
 
 static int pmi1_await(int owner)
 {
-	char question[64], *line;
+	char question[64];
 
 	snprintf(question, sizeof(question), "cmd=await rank=%d\n", owner);
-	return ask(question, "await_result", &line);
+	return request(question, "await_result");
 }
 
 static int pmi1_leave(void)
 {
-	char *line;
-
-	return ask("cmd=leave\n", "leave_result", &line);
+	return request("cmd=leave\n", "leave_result");
 }
 
 static int pmi1_nodes(int *node, int size)
@@ -250,8 +252,7 @@ static int pmi1_nodes(int *node, int size)
 
 static int pmi1_finalize(void)
 {
-	char *line;
-	int err = ask("cmd=finalize\n", "finalize_ack", &line);
+	int err = request("cmd=finalize\n", "finalize_ack");
 
 	pmi_conn_close(&conn);
 	return err;
