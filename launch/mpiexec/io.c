@@ -17,7 +17,8 @@
 #include "job.h"
 #include "util.h"
 
-#define PARTIAL_MS 50
+#define PROMPT_MS 50   /* a person waits for the start of a line, */
+#define PARTIAL_MS 500 /* but a file does not: so it is less often torn */
 #define PARTIAL_MAX 65536
 #define QUEUE_MAX (1u << 20)
 #define STDIN_CHUNK 65536
@@ -28,6 +29,7 @@ struct sink {
 	struct watch watch;
 	struct buf queue;
 	size_t chunk; /* what a write may take without blocking */
+	int patience; /* ms that the start of a line waits for the rest */
 	bool broken;
 	struct part *open; /* whose line is not finished */
 };
@@ -173,7 +175,7 @@ void io_output(struct node *n, enum frame_type type, int rank,
 	else if (nl)
 		put(&sinks[which], p, nl + 1 - buf_head(&p->data));
 	if (buf_len(&p->data))
-		timer_set(&partial_timer, PARTIAL_MS);
+		timer_set(&partial_timer, sinks[which].patience);
 	release();
 }
 
@@ -189,6 +191,7 @@ static void open_sink(struct sink *s, int fd)
 	struct stat st;
 
 	s->watch = (struct watch){.fd = fd, .fn = on_writable, .arg = s};
+	s->patience = isatty(fd) ? PROMPT_MS : PARTIAL_MS;
 	s->chunk = 512; /* a terminal: little enough not to wait for a reader */
 	if (fstat(fd, &st) < 0)
 		s->broken = true;
