@@ -4,17 +4,4 @@
 # A cable that stays out is an error that names the other side, not a hang.
 . lab/tests/guest.inc
 need_pair
-
-lab/wire delay 5
-start=$SECONDS
-pair_mpiexec 2 "$PWD/$BUILD/examples/ring" >/tmp/out 2>&1 &
-job=$!
-sleep 3
-lab/wire cut
-wait $job
-rc=$?
-cat /tmp/out
-[ $rc = 0 ] && fail "the job did not notice"
-[ $rc = 124 ] && fail "the job hung"
-echo "it ended after $((SECONDS - start)) s"
-expect /tmp/out 'lost rank [01] on [ab]'
+cut_cable

@@ -5,16 +5,5 @@
 # other side, not a hang, and both drivers can be unloaded.
 . lab/tests/guest.inc
 need_pair_driver
-
-lab/wire delay 5
-pair_mpiexec 2 "$PWD/$BUILD/examples/ring" >/tmp/out 2>&1 &
-job=$!
-sleep 3
-lab/wire cut
-wait $job
-rc=$?
-cat /tmp/out
-[ $rc = 0 ] && fail "the job did not notice"
-[ $rc = 124 ] && fail "the job hung"
-expect /tmp/out 'lost rank [01] on [ab]'
+cut_cable
 lab/wire join
