@@ -36,6 +36,7 @@
 #include "mpii.h"
 
 struct coll_task; /* task.c */
+struct coll_rooted; /* rooted.h */
 
 /* One call of a collective: where its messages go. */
 struct coll {
@@ -289,6 +290,7 @@ struct coll_args {
 	struct coll_side s, r; /* what is sent and what is received */
 	struct mpii_op *op;
 	int root;
+	const struct coll_rooted *rooted; /* of gather and scatter */
 	void *own; /* for what is no collective of data: its function frees it */
 };
 typedef int coll_fn(const struct coll *k, const struct coll_args *a);
