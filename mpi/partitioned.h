@@ -20,10 +20,6 @@ struct mpii_announce {
 	int64_t bytes;	    /* of one */
 };
 
-/* An inactive request of kind @kind that holds its communicator and type. */
-struct mpii_req *mpii_partitioned_req(enum mpii_req_kind kind, const void *buf,
-				      MPI_Count count, struct mpii_type *t,
-				      int peer, int tag, struct mpii_comm *c);
 /* Partitions, their size and hints: in words when they cannot be. */
 int mpii_check_partitions(struct mpii_comm *c, int partitions, MPI_Count count,
 			  const struct mpii_type *t, MPI_Info info,

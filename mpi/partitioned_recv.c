@@ -247,7 +247,7 @@ static struct mpii_req *make(void *buf, int partitions, MPI_Count count,
 
 	if (!p)
 		return NULL;
-	r = mpii_partitioned_req(MPII_REQ_PRECV, buf, count, t, source, tag, c);
+	r = mpii_req_persistent(MPII_REQ_PRECV, buf, count, t, source, tag, c);
 	if (!r) {
 		free(p);
 		return NULL;

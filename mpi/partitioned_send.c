@@ -22,27 +22,6 @@ static atomic_uint next_tag;
 
 /* --- what both sides share --- */
 
-struct mpii_req *mpii_partitioned_req(enum mpii_req_kind kind, const void *buf,
-				      MPI_Count count, struct mpii_type *t,
-				      int peer, int tag, struct mpii_comm *c)
-{
-	struct mpii_req *r = mpii_req_create(kind);
-
-	if (!r)
-		return NULL;
-	r->persistent = true;
-	r->active = false;
-	r->buf = (void *)buf;
-	r->count = count;
-	r->type = t;
-	mpii_type_hold(t);
-	r->peer = peer;
-	r->tag = tag;
-	r->comm = c;
-	mpii_comm_hold(c);
-	return r;
-}
-
 int mpii_check_partitions(struct mpii_comm *c, int partitions, MPI_Count count,
 			  const struct mpii_type *t, MPI_Info info,
 			  const char *func)
@@ -112,13 +91,16 @@ static int start_send(struct mpii_req *r)
 	return MPI_SUCCESS;
 }
 
-static void release(struct mpii_req *r)
+static void destroy(struct psend *p)
 {
-	struct psend *p = r->state;
-
 	free(p->msg);
 	free(p->marked);
 	free(p);
+}
+
+static void release(struct mpii_req *r)
+{
+	destroy(r->state);
 }
 
 /* --- MPI_Psend_init --- */
@@ -161,9 +143,7 @@ static struct psend *make(int partitions)
 	p->marked = calloc(partitions + 1, sizeof(*p->marked));
 	if (p->msg && p->marked)
 		return p;
-	free(p->msg);
-	free(p->marked);
-	free(p);
+	destroy(p);
 	return NULL;
 }
 
@@ -188,10 +168,13 @@ int PMPI_Psend_init(const void *buf, int partitions, MPI_Count count,
 	if (err)
 		return err;
 	p = make(partitions);
-	r = p ? mpii_partitioned_req(MPII_REQ_PSEND, buf, count, t, dest, tag,
-				     c) : NULL;
-	if (!r)
+	if (!p)
 		return mpii_no_mem(c, func);
+	r = mpii_req_persistent(MPII_REQ_PSEND, buf, count, t, dest, tag, c);
+	if (!r) {
+		destroy(p);
+		return mpii_no_mem(c, func);
+	}
 	r->state = p;
 	r->start = start_send;
 	r->release = release;

@@ -11,20 +11,10 @@ static int make(enum mpii_req_kind kind, const void *buf, MPI_Count count,
 
 	if (!request)
 		return mpii_bad_null(c, func, "request");
-	r = mpii_req_create(kind);
+	r = mpii_req_persistent(kind, buf, count, t, peer, tag, c);
 	if (!r)
 		return mpii_no_mem(c, func);
-	r->persistent = true;
-	r->active = false;
-	r->buf = (void *)buf;
-	r->count = count;
-	r->type = t;
-	mpii_type_hold(t);
-	r->peer = peer;
-	r->tag = tag;
 	r->mode = mode;
-	r->comm = c;
-	mpii_comm_hold(c);
 	*request = (MPI_Request)r;
 	return MPI_SUCCESS;
 }

@@ -120,6 +120,27 @@ struct mpii_req *mpii_req_create(enum mpii_req_kind kind)
 	return r;
 }
 
+struct mpii_req *mpii_req_persistent(enum mpii_req_kind kind, const void *buf,
+				     MPI_Count count, struct mpii_type *t,
+				     int peer, int tag, struct mpii_comm *c)
+{
+	struct mpii_req *r = mpii_req_create(kind);
+
+	if (!r)
+		return NULL;
+	r->persistent = true;
+	r->active = false;
+	r->buf = (void *)buf;
+	r->count = count;
+	r->type = t;
+	mpii_type_hold(t);
+	r->peer = peer;
+	r->tag = tag;
+	r->comm = c;
+	mpii_comm_hold(c);
+	return r;
+}
+
 struct mpii_req *mpii_req_noop(void)
 {
 	struct mpii_req *r = mpii_req_create(MPII_REQ_NOOP);

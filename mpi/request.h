@@ -130,6 +130,11 @@ static inline void mpii_req_drop(struct mpii_req *r)
 		mpii_req_pass_on();
 }
 
+/* One to be started as often as wanted; it holds the communicator and the type.
+ * NULL: no memory. */
+struct mpii_req *mpii_req_persistent(enum mpii_req_kind kind, const void *buf,
+				     MPI_Count count, struct mpii_type *t,
+				     int peer, int tag, struct mpii_comm *c);
 /* A request that has nothing left to do. */
 struct mpii_req *mpii_req_noop(void);
 /* For a request that is done: fetch its result into r->status. */
