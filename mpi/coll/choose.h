@@ -20,6 +20,28 @@ void coll_choose_start(void);
 int coll_choose(enum coll_id id, const struct coll *k,
 		const struct coll_args *a, MPI_Count bytes);
 
+/* The same for a reduction. Its algorithms see the receive buffer twice for
+ * MPI_IN_PLACE, and neither no data nor a single rank. */
+static inline int coll_choose_reduction(enum coll_id id, const struct coll *k,
+					const struct coll_args *a)
+{
+	const struct coll_side *r = &a->r;
+	struct coll_args in_place;
+
+	if (r->count == 0)
+		return MPI_SUCCESS;
+	if (a->s.buf == MPI_IN_PLACE) {
+		in_place = *a;
+		in_place.s.buf = r->buf;
+		a = &in_place;
+	}
+	if (k->c->size > 1)
+		return coll_choose(id, k, a, r->count * r->t->size);
+	if (a->s.buf != r->buf)
+		mpii_copy(a->s.buf, r->count, r->t, r->buf, r->count, r->t);
+	return MPI_SUCCESS;
+}
+
 /* Every algorithm of the table as a coll_fn: made by COLL_ADAPT in the file of
  * its collective. */
 #define COLL_ROW(collective, algorithm, when, ranks, bytes) \

@@ -15,25 +15,10 @@ ADAPT(rabenseifner)
 
 int coll_allreduce(const struct coll *k, const struct coll_args *a)
 {
-	struct coll_args in_place;
-
 	if (k->c->inter)
 		return mpii_allreduce_inter(k, a->s.buf, a->r.buf, a->r.count,
 					    a->r.t, a->op);
-	if (a->r.count == 0)
-		return MPI_SUCCESS;
-	if (a->s.buf == MPI_IN_PLACE) {
-		in_place = *a;
-		in_place.s.buf = a->r.buf;
-		a = &in_place;
-	}
-	if (k->c->size == 1) {
-		if (a->s.buf != a->r.buf)
-			mpii_copy(a->s.buf, a->r.count, a->r.t, a->r.buf,
-				  a->r.count, a->r.t);
-		return MPI_SUCCESS;
-	}
-	return coll_choose(COLL_allreduce, k, a, a->r.count * a->r.t->size);
+	return coll_choose_reduction(COLL_allreduce, k, a);
 }
 
 int mpii_allreduce(const void *in, void *out, MPI_Count count,

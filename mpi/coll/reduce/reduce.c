@@ -13,27 +13,12 @@ ADAPT(scatter_gather)
 
 int coll_reduce(const struct coll *k, const struct coll_args *a)
 {
-	struct coll_args in_place;
-
 	if (a->root == MPI_PROC_NULL)
 		return MPI_SUCCESS;
 	if (k->c->inter)
 		return mpii_reduce_inter(k, a->s.buf, a->r.buf, a->r.count,
 					 a->r.t, a->op, a->root);
-	if (a->r.count == 0)
-		return MPI_SUCCESS;
-	if (a->s.buf == MPI_IN_PLACE) {
-		in_place = *a;
-		in_place.s.buf = a->r.buf;
-		a = &in_place;
-	}
-	if (k->c->size == 1) {
-		if (a->s.buf != a->r.buf)
-			mpii_copy(a->s.buf, a->r.count, a->r.t, a->r.buf,
-				  a->r.count, a->r.t);
-		return MPI_SUCCESS;
-	}
-	return coll_choose(COLL_reduce, k, a, a->r.count * a->r.t->size);
+	return coll_choose_reduction(COLL_reduce, k, a);
 }
 
 static int reduce(const struct coll_how *how, const void *sendbuf,
