@@ -179,4 +179,16 @@ static inline MPI_Count coll_share(MPI_Count count, int n, int i)
 	return count / n * i + (i < extra ? i : extra);
 }
 
+/* All shares as blocks of s; a, of room for n, keeps them. */
+static inline void coll_shares(struct coll_arrays *a, MPI_Count count, int n,
+			       struct coll_side *s)
+{
+	for (int i = 0; i < n; i++) {
+		a->displs[i] = coll_share(count, n, i);
+		a->counts[i] = coll_share(count, n, i + 1) - a->displs[i];
+	}
+	s->counts = a->counts;
+	s->displs = a->displs;
+}
+
 #endif

@@ -21,12 +21,7 @@ int mpii_allreduce_scatter_allgather(const struct coll *k, const void *in,
 	err = coll_arrays_init(&a, n);
 	if (err)
 		return err;
-	for (int i = 0; i < n; i++) {
-		a.displs[i] = coll_share(count, n, i);
-		a.counts[i] = coll_share(count, n, i + 1) - a.displs[i];
-	}
-	r.counts = a.counts;
-	r.displs = a.displs;
+	coll_shares(&a, count, n, &r);
 	mine = in == out ? coll_memory_typed(&mem, a.counts[rank], t) :
 			   coll_block(&r, rank);
 	err = mine ? mpii_reduce_scatter_direct(k, in, mine, a.counts, t, op) :

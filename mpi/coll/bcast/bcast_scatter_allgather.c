@@ -9,14 +9,6 @@
  */
 #include "coll/algorithms.h"
 
-static void cut(struct coll_arrays *a, MPI_Count bytes, int n)
-{
-	for (int i = 0; i < n; i++) {
-		a->displs[i] = coll_share(bytes, n, i);
-		a->counts[i] = coll_share(bytes, n, i + 1) - a->displs[i];
-	}
-}
-
 static int spread(const struct coll *k, const struct coll_side *s, int root,
 		  MPI_Count bytes)
 {
@@ -48,9 +40,7 @@ int mpii_bcast_scatter_allgather(const struct coll *k, void *buf,
 	}
 	err = coll_arrays_init(&a, n);
 	if (!err) {
-		cut(&a, bytes, n);
-		s.counts = a.counts;
-		s.displs = a.displs;
+		coll_shares(&a, bytes, n, &s);
 		err = spread(k, &s, root, bytes);
 		coll_arrays_free(&a);
 	}

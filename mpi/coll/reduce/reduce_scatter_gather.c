@@ -20,12 +20,7 @@ int mpii_reduce_scatter_gather(const struct coll *k, const void *in, void *out,
 	err = coll_arrays_init(&a, n);
 	if (err)
 		return err;
-	for (int i = 0; i < n; i++) {
-		a.displs[i] = coll_share(count, n, i);
-		a.counts[i] = coll_share(count, n, i + 1) - a.displs[i];
-	}
-	r.counts = a.counts;
-	r.displs = a.displs;
+	coll_shares(&a, count, n, &r);
 	mine = coll_memory_typed(&mem, a.counts[rank], t);
 	err = mine ? mpii_reduce_scatter_direct(k, in, mine, a.counts, t, op) :
 		     MPI_ERR_NO_MEM;
