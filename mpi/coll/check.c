@@ -118,6 +118,27 @@ int coll_check_lists(const char *func, struct mpii_comm *c,
 	return MPI_SUCCESS;
 }
 
+int coll_check_types(const char *func, struct mpii_comm *c,
+		     const char *types_arg, const MPI_Datatype *types,
+		     const char *buf_arg, struct coll_arrays *w,
+		     struct coll_side *s)
+{
+	int err = MPI_SUCCESS;
+
+	s->unit = 1;
+	s->types = w->types;
+	for (int i = 0; i < s->n && !err; i++) {
+		w->types[i] = coll_bytes();
+		if (s->counts[i] == 0) /* then programs give any type */
+			continue;
+		err = coll_check_type(func, c, types_arg, types[i],
+				      &w->types[i]);
+		if (!err)
+			err = coll_check_block(func, c, buf_arg, s, i);
+	}
+	return err;
+}
+
 int coll_check_side(const char *func, struct mpii_comm *c, const char *type_arg,
 		    MPI_Datatype type, const char *buf_arg, int blocks,
 		    struct coll_side *s)

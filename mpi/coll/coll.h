@@ -361,6 +361,11 @@ int coll_check_alias(const char *func, struct mpii_comm *c,
 int coll_check_lists(const char *func, struct mpii_comm *c,
 		     const struct coll_lists *l, const char *counts,
 		     const char *displs);
+/* Types and buffers of a w form, whose counts s has; w keeps the types. */
+int coll_check_types(const char *func, struct mpii_comm *c,
+		     const char *types_arg, const MPI_Datatype *types,
+		     const char *buf_arg, struct coll_arrays *w,
+		     struct coll_side *s);
 /* Type, and buffer with its count or all its counts; fills s->t and s->unit. */
 int coll_check_side(const char *func, struct mpii_comm *c, const char *type_arg,
 		    MPI_Datatype type, const char *buf_arg, int blocks,

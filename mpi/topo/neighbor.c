@@ -62,28 +62,6 @@ struct side_args {
 	struct coll_lists l;
 };
 
-static int check_types(const char *func, struct mpii_comm *c,
-		       const struct side_args *a, struct coll_arrays *w,
-		       struct coll_side *s)
-{
-	int err = MPI_SUCCESS;
-
-	if (s->n > 0 && !a->l.types)
-		return mpii_bad_null(c, func, a->type_name);
-	s->unit = 1;
-	s->types = w->types;
-	for (int i = 0; i < s->n && !err; i++) {
-		w->types[i] = coll_bytes();
-		if (s->counts[i] == 0) /* then programs give any type */
-			continue;
-		err = coll_check_type(func, c, a->type_name, a->l.types[i],
-				      &w->types[i]);
-		if (!err)
-			err = coll_check_block(func, c, a->buf_name, s, i);
-	}
-	return err;
-}
-
 /* A side with @n neighbors. */
 static int check_side(const char *func, struct mpii_comm *c, int n,
 		      const struct side_args *a, struct coll_arrays *w,
@@ -100,8 +78,11 @@ static int check_side(const char *func, struct mpii_comm *c, int n,
 		err = coll_arrays_take(w, &a->l, n, s);
 		if (err)
 			return coll_end(func, c, err);
+		if (a->w && n && !a->l.types)
+			return mpii_bad_null(c, func, a->type_name);
 		if (a->w)
-			return check_types(func, c, a, w, s);
+			return coll_check_types(func, c, a->type_name,
+						a->l.types, a->buf_name, w, s);
 	}
 	if (n == 0 && a->count >= 0) /* nobody looks at the buffer */
 		return coll_check_type(func, c, a->type_name, a->type, &s->t);

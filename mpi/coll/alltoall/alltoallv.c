@@ -42,26 +42,6 @@ struct side_args {
 	MPI_Datatype type; /* of a v form */
 };
 
-static int find_types(const char *func, struct mpii_comm *c,
-		      const struct side_args *a, struct coll_arrays *w,
-		      struct coll_side *s)
-{
-	int err = MPI_SUCCESS;
-
-	s->unit = 1;
-	s->types = w->types;
-	for (int i = 0; i < s->n && !err; i++) {
-		w->types[i] = coll_bytes();
-		if (s->counts[i] == 0) /* then programs give any type */
-			continue;
-		err = coll_check_type(func, c, a->type_name, a->l.types[i],
-				      &w->types[i]);
-		if (!err)
-			err = coll_check_block(func, c, a->buf_name, s, i);
-	}
-	return err;
-}
-
 static int check_side(const char *func, struct mpii_comm *c,
 		      const struct side_args *a, struct coll_arrays *w,
 		      struct coll_side *s)
@@ -76,7 +56,8 @@ static int check_side(const char *func, struct mpii_comm *c,
 		return coll_end(func, c, err);
 	s->buf = (char *)a->buf;
 	if (a->l.types)
-		return find_types(func, c, a, w, s);
+		return coll_check_types(func, c, a->type_name, a->l.types,
+					a->buf_name, w, s);
 	return coll_check_side(func, c, a->type_name, a->type, a->buf_name, n,
 			       s);
 }
