@@ -34,6 +34,11 @@ struct coll;
 int mpii_swap(const struct coll *k, int rank, const void *out, int out_len,
 	      void **in, int *in_len);
 
+/* comm_split.c: what each rank of c's local side says, in order of rank; *all is
+ * malloc'ed. MPI code, words recorded. */
+int mpii_comm_hear_all(struct mpii_comm *c, const void *mine, int bytes,
+		       void **all);
+
 /* comm_info.c. False: out of memory. */
 bool mpii_comm_take_hints(struct mpii_comm *c, const struct mpii_info *from);
 bool mpii_comm_describe(const struct mpii_comm *c, struct mpii_info *info);

@@ -32,19 +32,17 @@ static struct mpii_group *choose(struct entry *all, int n, int color,
 	return mpii_group_create(k, world);
 }
 
-/* Everybody's entry of the local side. */
-static int gather(struct mpii_comm *c, int color, int key, struct entry **all)
+int mpii_comm_hear_all(struct mpii_comm *c, const void *mine, int bytes,
+		       void **all)
 {
 	struct mpii_comm *l = c->inter ? c->local : c;
-	struct entry mine = { color, key, c->rank };
 	struct mpii_type *byte = mpii_type_get(MPI_BYTE);
 	int err;
 
-	*all = malloc(l->size * sizeof(**all));
+	*all = malloc((size_t)l->size * bytes);
 	if (!*all)
 		return mpii_fail(MPI_ERR_NO_MEM, "out of memory");
-	err = mpii_allgather(&mine, sizeof(mine), byte, *all, sizeof(mine),
-			     byte, l);
+	err = mpii_allgather(mine, bytes, byte, *all, bytes, byte, l);
 	if (err)
 		free(*all);
 	return err;
@@ -108,11 +106,12 @@ static int split_inter(struct mpii_comm *c, struct entry *all, int color,
 int mpii_comm_split(struct mpii_comm *c, int color, int key, MPI_Comm *newcomm,
 		    const char *func)
 {
+	struct entry mine = { color, key, c->rank };
 	struct mpii_comm *n = NULL;
-	struct entry *all;
+	void *all;
 	int err;
 
-	err = gather(c, color, key, &all);
+	err = mpii_comm_hear_all(c, &mine, sizeof(mine), &all);
 	if (err)
 		return mpii_raise(c, err, func);
 	err = c->inter ? split_inter(c, all, color, &n) :

@@ -101,22 +101,13 @@ static int by_level(const struct place *all, int n)
 
 /* --- doing it --- */
 
-static int gather(struct mpii_comm *l, struct place **all)
+static struct place my_place(void)
 {
-	struct mpii_type *byte = mpii_type_get(MPI_BYTE);
 	struct place mine = { .host = host_id(), .rank = mpii.rank };
-	int err;
 
 	for (int i = 0; i < MPII_HW_COUNT; i++)
 		mine.part[i] = mpii_hw_instance(i);
-	*all = malloc(l->size * sizeof(**all));
-	if (!*all)
-		return mpii_fail(MPI_ERR_NO_MEM, "out of memory");
-	err = mpii_allgather(&mine, sizeof(mine), byte, *all, sizeof(mine),
-			     byte, l);
-	if (err)
-		free(*all);
-	return err;
+	return mine;
 }
 
 /* Inside one group the first rank that is with us is the color. The sides of an
@@ -153,11 +144,14 @@ static int choose(struct mpii_comm *c, int split_type, struct mpii_info *info,
 		  int *color)
 {
 	struct mpii_comm *l = c->inter ? c->local : c;
-	struct place *all;
-	int what = BY_NOTHING, err = gather(l, &all);
+	struct place mine = my_place(), *all;
+	int what = BY_NOTHING, err;
+	void *heard;
 
+	err = mpii_comm_hear_all(c, &mine, sizeof(mine), &heard);
 	if (err)
 		return err;
+	all = heard;
 	switch (split_type) {
 	case MPI_COMM_TYPE_SHARED:
 		what = BY_HOST;
