@@ -295,16 +295,26 @@ static value current(const struct MPI_ABI_T_pvar_handle *h, int i)
 	return sum;
 }
 
+static int check_values(MPI_T_pvar_session s, MPI_T_pvar_handle h,
+			const void *buf, bool write)
+{
+	int err = check(s, h);
+
+	if (err)
+		return err;
+	if (write && h->var->readonly)
+		return MPI_T_ERR_PVAR_NO_WRITE;
+	return buf ? MPI_SUCCESS : MPI_T_ERR_INVALID;
+}
+
 int PMPI_T_pvar_read(MPI_T_pvar_session pe_session, MPI_T_pvar_handle handle,
 		     void *buf)
 {
-	int err = check(pe_session, handle);
+	int err = check_values(pe_session, handle, buf, false);
 	value *out = buf;
 
 	if (err)
 		return err;
-	if (!buf)
-		return MPI_T_ERR_INVALID;
 	for (int i = 0; i < handle->count; i++)
 		out[i] = current(handle, i) - handle->base[i];
 	return MPI_SUCCESS;
@@ -340,15 +350,11 @@ MPII_ALIAS(T_pvar_reset);
 int PMPI_T_pvar_readreset(MPI_T_pvar_session pe_session,
 			  MPI_T_pvar_handle handle, void *buf)
 {
-	int err = check(pe_session, handle);
+	int err = check_values(pe_session, handle, buf, true);
 	value *out = buf;
 
 	if (err)
 		return err;
-	if (handle->var->readonly)
-		return MPI_T_ERR_PVAR_NO_WRITE;
-	if (!buf)
-		return MPI_T_ERR_INVALID;
 	for (int i = 0; i < handle->count; i++) {
 		value now = current(handle, i);
 
@@ -362,15 +368,11 @@ MPII_ALIAS(T_pvar_readreset);
 int PMPI_T_pvar_write(MPI_T_pvar_session pe_session, MPI_T_pvar_handle handle,
 		      const void *buf)
 {
-	int err = check(pe_session, handle);
+	int err = check_values(pe_session, handle, buf, true);
 	const value *in = buf;
 
 	if (err)
 		return err;
-	if (handle->var->readonly)
-		return MPI_T_ERR_PVAR_NO_WRITE;
-	if (!buf)
-		return MPI_T_ERR_INVALID;
 	for (int i = 0; i < handle->count; i++)
 		handle->base[i] = current(handle, i) - in[i];
 	return MPI_SUCCESS;
