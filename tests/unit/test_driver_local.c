@@ -24,6 +24,13 @@ static void open_near(void)
 	assert_ptr_equal(peer_of(&a)->link, peer_of(&b)->link);
 }
 
+static void recv_unpinned(u64 len)
+{
+	mock.no_pins = true;
+	assert_int_equal(end_recv(&b, 1, 1, len), 0);
+	mock.no_pins = false;
+}
+
 /* All that comes are failed requests, and at last the loss of the peer. */
 static void is_lost(struct end *e)
 {
@@ -33,6 +40,12 @@ static void is_lost(struct end *e)
 		assert_int_equal(end_next(e, &c), 0);
 		assert_int_equal(c.status, -O2G_ERR_PEER);
 	}
+}
+
+static void nothing_by_tcp(void)
+{
+	assert_int_equal(mock_sock(fds[0])->sent, 0);
+	assert_int_equal(mock_sock(fds[1])->sent, 0);
 }
 
 /* --- what goes by the link --- */
@@ -46,8 +59,7 @@ static void once(void)
 		assert_int_equal(end_got(&b, i, i, LEN), 0);
 		assert_int_equal(end_done(&a, i), 0);
 	}
-	assert_int_equal(mock_sock(fds[0])->sent, 0);
-	assert_int_equal(mock_sock(fds[1])->sent, 0);
+	nothing_by_tcp();
 }
 
 static void copied__once(void **state)
@@ -117,9 +129,7 @@ static void copied__truncated(void **state)
 static void unpinned(void)
 {
 	open_near();
-	mock.no_pins = true;
-	assert_int_equal(end_recv(&b, 1, 1, LEN), 0);
-	mock.no_pins = false;
+	recv_unpinned(LEN);
 	assert_int_equal(end_send(&a, 1, 1, LEN), 0);
 	assert_int_equal(end_got(&b, 1, 1, LEN), 0);
 	assert_true(mock_sock(fds[0])->sent < 1000);
@@ -145,14 +155,21 @@ static void give_up(void)
 			 0);
 }
 
-static void gives_up_before(void)
+/* A long message is on its way: RTS and CTS went, the first packet of its data is
+ * on the link, and the worker who copies it has not come yet. */
+static void open_on_the_way(void)
 {
 	mock.later = true;
 	open_near();
 	assert_int_equal(end_recv(&b, 1, 1, LEN), 0);
 	assert_int_equal(end_submit(&a, O2GD_OP_SEND, 1, 1, data, LEN), 0);
-	mock_net_run(); /* RTS, CTS; the packet is on the link */
+	mock_net_run();
 	assert_true(peer_of(&b)->local_work.pending);
+}
+
+static void gives_up_before(void)
+{
+	open_on_the_way();
 	give_up();
 	is_lost(&a);
 	is_lost(&b);
@@ -192,11 +209,7 @@ static void sender__gives_up_while(void **state)
 
 static void receiver_closes(void)
 {
-	mock.later = true;
-	open_near();
-	assert_int_equal(end_recv(&b, 1, 1, LEN), 0);
-	assert_int_equal(end_submit(&a, O2GD_OP_SEND, 1, 1, data, LEN), 0);
-	mock_net_run();
+	open_on_the_way();
 	world_close_fds();
 	end_close(&b);
 	is_lost(&a);
@@ -209,11 +222,7 @@ static void receiver__closes(void **state)
 
 static void sender_closes(void)
 {
-	mock.later = true;
-	open_near();
-	assert_int_equal(end_recv(&b, 1, 1, LEN), 0);
-	assert_int_equal(end_submit(&a, O2GD_OP_SEND, 1, 1, data, LEN), 0);
-	mock_net_run();
+	open_on_the_way();
 	world_close_fds();
 	end_close(&a);
 	is_lost(&b);
@@ -229,9 +238,7 @@ static void receiver_dies(void)
 {
 	mock.later = true;
 	open_near();
-	mock.no_pins = true;
-	assert_int_equal(end_recv(&b, 1, 1, LEN), 0);
-	mock.no_pins = false;
+	recv_unpinned(LEN);
 	assert_int_equal(end_submit(&a, O2GD_OP_SEND, 1, 1, data, LEN), 0);
 	mock_net_run();
 	mock_mm.users = 0;
@@ -320,8 +327,7 @@ static void all_lengths(void)
 		assert_int_equal(end_recv(&b, i, i, len[i]), 0);
 		assert_int_equal(end_got(&b, i, i, len[i]), 0);
 	}
-	assert_int_equal(mock_sock(fds[0])->sent, 0);
-	assert_int_equal(mock_sock(fds[1])->sent, 0);
+	nothing_by_tcp();
 }
 
 static void mail__all_lengths(void **state)
@@ -394,9 +400,7 @@ static void mail__unpinned(void **state)
 static void dies_late(void)
 {
 	open_near();
-	mock.no_pins = true;
-	assert_int_equal(end_recv(&b, 1, 1, 9000), 0);
-	mock.no_pins = false;
+	recv_unpinned(9000);
 	mock_run();
 	mock_mm.users = 0;
 	assert_int_equal(end_submit(&a, O2GD_OP_SEND, 1, 1, data, 9000), 0);
@@ -412,16 +416,19 @@ static void mail__receiver_dies(void **state)
 	world_run(dies_late);
 }
 
-/* The ends go while a worker has still to copy. */
-static void closes_late(void)
+/* A message has come that a worker has still to copy. */
+static void open_with_work(void)
 {
 	open_near();
-	mock.no_pins = true;
-	assert_int_equal(end_recv(&b, 1, 1, 9000), 0);
-	mock.no_pins = false;
+	recv_unpinned(9000);
 	mock_run();
 	assert_int_equal(end_submit(&a, O2GD_OP_SEND, 1, 1, data, 9000), 0);
 	assert_true(peer_of(&b)->local_work.pending);
+}
+
+static void closes_late(void)
+{
+	open_with_work();
 	world_close_fds();
 	end_close(&b);
 	is_lost(&a);
@@ -429,13 +436,7 @@ static void closes_late(void)
 
 static void gives_up_late(void)
 {
-	open_near();
-	mock.no_pins = true;
-	assert_int_equal(end_recv(&b, 1, 1, 9000), 0);
-	mock.no_pins = false;
-	mock_run();
-	assert_int_equal(end_submit(&a, O2GD_OP_SEND, 1, 1, data, 9000), 0);
-	assert_true(peer_of(&b)->local_work.pending);
+	open_with_work();
 	give_up();
 	is_lost(&a);
 	is_lost(&b);
@@ -471,12 +472,7 @@ static void many(void)
 	enum { N = 100 };
 	struct o2gd_cqe c;
 
-	open_near();
-	mock.no_pins = true;
-	assert_int_equal(end_recv(&b, 1, 1, 9000), 0);
-	mock.no_pins = false;
-	mock_run();
-	assert_int_equal(end_submit(&a, O2GD_OP_SEND, 1, 1, data, 9000), 0);
+	open_with_work();
 	for (u32 i = 0; i < N; i++)
 		assert_int_equal(end_inject(&a, 1, data, 0), 0);
 	assert_int_equal(b.shared->unexpected, 0);
