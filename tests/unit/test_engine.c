@@ -69,6 +69,7 @@ static void rank_main(void (*fn)(void))
 
 	alarm(LIMIT_S);
 	CHECK(o2g_open(&attr, &ep) == 0);
+	CHECK(o2g_rank(ep) == me && o2g_size(ep) == nranks);
 	CHECK(o2g_address(ep, shared->address[me], O2G_ADDRESS_MAX) == 0);
 	meet(&shared->ready);
 	fn();
