@@ -80,8 +80,6 @@ struct paper {
 };
 extern struct paper paper;
 
-/* Owner: take all that is there, then give the socket back to the epoll. */
-void paper_sock_run(struct paper_sock *s);
 /* Wait for a socket at most @timeout ms and run it. */
 void paper_receive(int timeout);
 /*
@@ -90,9 +88,5 @@ void paper_receive(int timeout);
  */
 void paper_resume(struct o2g_list *runnable);
 void paper_run_all(struct o2g_list *runnable);
-/* Lock held: the entry is the program's again. */
-void paper_done(struct queue_entry *e, int error);
-/* Lock held: something o2g_poll waits for. */
-void paper_news(void);
 
 #endif

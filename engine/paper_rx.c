@@ -15,7 +15,8 @@
 /* What a step of the owner comes to; below 0: an errno, the socket is lost. */
 enum { GO_ON, HELD = 1 };
 
-void paper_news(void)
+/* Lock held: something o2g_poll waits for. */
+static void news(void)
 {
 	paper.news++;
 	pthread_cond_broadcast(&paper.changed);
@@ -23,11 +24,12 @@ void paper_news(void)
 		eventfd_write(paper.wake, 1);
 }
 
-void paper_done(struct queue_entry *e, int error)
+/* Lock held: the entry is the program's again. */
+static void done(struct queue_entry *e, int error)
 {
 	e->error = error;
 	__atomic_store_n(&e->done, 1, __ATOMIC_RELEASE);
-	paper_news();
+	news();
 }
 
 /* --- matching; lock held --- */
@@ -74,7 +76,7 @@ static bool into_dump(struct paper_sock *s)
 	eng_dump_append(paper.dump, m);
 	s->entry = &m->entry;
 	s->room = h->length;
-	paper_news();
+	news();
 	return true;
 }
 
@@ -113,18 +115,6 @@ void paper_resume(struct o2g_list *runnable)
 	}
 }
 
-/* Only its owner touches a runnable list, which is on its stack. */
-void paper_run_all(struct o2g_list *runnable)
-{
-	while (!o2g_list_empty(runnable)) {
-		struct paper_sock *s =
-			o2g_list_first(runnable, struct paper_sock, held);
-
-		o2g_list_del(&s->held);
-		paper_sock_run(s);
-	}
-}
-
 /* --- a lost connection --- */
 
 struct lost {
@@ -144,7 +134,7 @@ static void fail_recv(struct o2g_match_entry *m, void *arg)
 	free(r);
 	e->reserved = NULL;
 	e->received = 0;
-	paper_done(e, O2G_ERR_PEER);
+	done(e, O2G_ERR_PEER);
 }
 
 /*
@@ -166,11 +156,11 @@ static void lose(struct paper_sock *s, int err)
 	paper.nopen--;
 	epoll_ctl(paper.epoll, EPOLL_CTL_DEL, s->fd, NULL);
 	if (s->entry)
-		paper_done(s->entry, O2G_ERR_PEER);
+		done(s->entry, O2G_ERR_PEER);
 	s->entry = NULL;
 	l.any = err || inside || !paper.nopen;
 	o2g_match_each_posted(&paper.match, fail_recv, &l);
-	paper_news();
+	news();
 	pthread_mutex_unlock(&paper.lock);
 	if (err == EBADMSG) /* who sends that is told so */
 		shutdown(s->fd, SHUT_RDWR);
@@ -184,7 +174,7 @@ static int end_message(struct paper_sock *s)
 			  O2G_ERR_TRUNCATED : 0;
 
 	pthread_mutex_lock(&paper.lock);
-	paper_done(s->entry, err);
+	done(s->entry, err);
 	pthread_mutex_unlock(&paper.lock);
 	s->entry = NULL;
 	return GO_ON;
@@ -284,7 +274,8 @@ static void rearm(struct paper_sock *s)
 		lose(s, errno);
 }
 
-void paper_sock_run(struct paper_sock *s)
+/* Owner: take all that is there, then give the socket back to the epoll. */
+static void sock_run(struct paper_sock *s)
 {
 	unsigned long taken = 0;
 	int rc = GO_ON;
@@ -313,6 +304,18 @@ void paper_sock_run(struct paper_sock *s)
 		lose(s, rc == -ENODATA ? 0 : -rc);
 }
 
+/* Only its owner touches a runnable list, which is on its stack. */
+void paper_run_all(struct o2g_list *runnable)
+{
+	while (!o2g_list_empty(runnable)) {
+		struct paper_sock *s =
+			o2g_list_first(runnable, struct paper_sock, held);
+
+		o2g_list_del(&s->held);
+		sock_run(s);
+	}
+}
+
 void paper_receive(int timeout)
 {
 	struct epoll_event ev;
@@ -323,5 +326,5 @@ void paper_receive(int timeout)
 		return;
 	s = ev.data.ptr;
 	__atomic_load_n(&s->turns, __ATOMIC_ACQUIRE);
-	paper_sock_run(s);
+	sock_run(s);
 }

@@ -321,6 +321,14 @@ MPII_ALIAS(Comm_get_parent);
 
 /* --- the end --- */
 
+/* No request uses it any more. */
+static int only_ours(void *arg)
+{
+	struct mpii_comm *c = arg;
+
+	return atomic_load(&c->obj.refs) == 1;
+}
+
 static int end(MPI_Comm *comm, const char *func, bool wait)
 {
 	struct mpii_comm *c;
@@ -339,7 +347,7 @@ static int end(MPI_Comm *comm, const char *func, bool wait)
 		return mpii_raise(c, err, func);
 	mpii_buffer_free(&c->buffer);
 	if (wait)
-		mpii_comm_drain(c);
+		o2g_wait_until(mpii.ep, only_ours, c, -1);
 	mpii_event(MPII_EVENT_COMM_FREE, (int)c->context, c->size);
 	/* Pending requests keep the object, but nobody may name it again. */
 	mpii_obj_end(&c->obj);
@@ -353,18 +361,6 @@ int PMPI_Comm_free(MPI_Comm *comm)
 	return end(comm, "MPI_Comm_free", false);
 }
 MPII_ALIAS(Comm_free);
-
-static int only_ours(void *arg)
-{
-	struct mpii_comm *c = arg;
-
-	return atomic_load(&c->obj.refs) == 1;
-}
-
-void mpii_comm_drain(struct mpii_comm *c)
-{
-	o2g_wait_until(mpii.ep, only_ours, c, -1);
-}
 
 int PMPI_Comm_disconnect(MPI_Comm *comm)
 {

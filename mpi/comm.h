@@ -62,8 +62,6 @@ int mpii_set_context(const struct mpii_set *s, uint32_t *context);
 void mpii_comm_setup(struct mpii_comm *c, struct mpii_group *group,
 		     struct mpii_group *remote, uint32_t context,
 		     uint32_t send_context);
-/* Waits until no request uses c any more. */
-void mpii_comm_drain(struct mpii_comm *c);
 /*
  * buffered.c: the buffer that belongs to a communicator, session or the process
  * and is kept in *place. MPI codes, words recorded.

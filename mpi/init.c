@@ -46,7 +46,8 @@ _Noreturn void mpii_abort_some(int code, const char *text, const int *ranks,
 	_exit(status);
 }
 
-int mpii_thread_level(int required)
+/* The level we give for a required one: the same, or the next above. */
+static int thread_level(int required)
 {
 	static const int levels[] = { MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED,
 				      MPI_THREAD_SERIALIZED };
@@ -67,7 +68,7 @@ static int start(int required, const char *func)
 				  state == 2 ? "MPI cannot be started again "
 					       "after MPI_Finalize" :
 					       "MPI was initialized already");
-	mpii.provided = mpii_thread_level(required);
+	mpii.provided = thread_level(required);
 	mpii.main_thread = pthread_self();
 	if (mpii_runtime_hold_all() < 0)
 		mpii_abort(MPI_ERR_OTHER, NULL);

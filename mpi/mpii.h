@@ -359,7 +359,7 @@ void mpii_op_apply(const struct mpii_op *op, const void *in, void *inout,
 /* --- requests (request.c) and point-to-point (pt2pt.c) --- */
 
 enum mpii_req_kind {
-	MPII_REQ_SEND, MPII_REQ_RECV, MPII_REQ_BSEND, MPII_REQ_COLL,
+	MPII_REQ_SEND, MPII_REQ_RECV, MPII_REQ_COLL,
 	MPII_REQ_GREQ, MPII_REQ_PSEND, MPII_REQ_PRECV,
 	MPII_REQ_NOOP, /* PROC_NULL: complete at once */
 };
@@ -554,11 +554,6 @@ int mpii_attr_delete_all(enum mpii_attr_kind kind, void *handle,
 
 /* --- collectives (coll/) as other chapters call them; no checks --- */
 int mpii_barrier(struct mpii_comm *c);
-int mpii_bcast(void *buf, MPI_Count count, struct mpii_type *t, int root,
-	       struct mpii_comm *c);
-int mpii_allreduce(const void *in, void *out, MPI_Count count,
-		   struct mpii_type *t, struct mpii_op *op,
-		   struct mpii_comm *c);
 int mpii_allgather(const void *in, MPI_Count incount, struct mpii_type *it,
 		   void *out, MPI_Count outcount, struct mpii_type *ot,
 		   struct mpii_comm *c);

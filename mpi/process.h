@@ -5,9 +5,6 @@
 
 #include "mpii.h"
 
-/* init.c: the level we give for a required one: the same, or the next above. */
-int mpii_thread_level(int required);
-
 /* wireup.c: find the job and open the endpoint. Local. Fills mpii. Has said why
  * when it returns negative, like the others here. */
 int mpii_wireup(void);

@@ -57,10 +57,11 @@ bool shm_process_ended(u32 pid, int pidfd)
 }
 
 /*
- * What it sent before it ended still counts. One that said goodbye is missed
+ * The peer's process has ended: take what is left and lose it. What it sent
+ * before still counts. One that said goodbye is missed
  * only if we have something left for it.
  */
-void shm_ended(struct shm_link *l)
+static void ended(struct shm_link *l)
 {
 	struct shm *s = l->shm;
 
@@ -79,7 +80,7 @@ void shm_ended(struct shm_link *l)
 
 static int pidfd_ready(struct chan_watch *w, u32 events)
 {
-	shm_ended(container_of(w, struct shm_link, watch));
+	ended(container_of(w, struct shm_link, watch));
 	return 1;
 }
 
@@ -95,7 +96,7 @@ static void look(struct chan_timer *t)
 		if (!l->polled || !shm_process_ended(l->pid, -1))
 			continue;
 		l->polled = false;
-		shm_ended(l);
+		ended(l);
 		break; /* others may be gone with it; they get their turn */
 	}
 	s->depth--;

@@ -127,8 +127,6 @@ void shm_watch_process(struct shm_link *l, int pidfd);
 void shm_unwatch_process(struct shm_link *l);
 bool shm_process_ended(u32 pid, int pidfd);
 int shm_pidfd(u32 pid);
-/* The peer's process has ended: take what is left and lose it. */
-void shm_ended(struct shm_link *l);
 
 /* send.c */
 int shm_inject(struct chan *c, struct chan_peer *p, const struct o2g_hdr *h,

@@ -60,8 +60,9 @@ int coll_check_buf(const char *func, struct mpii_comm *c, const char *arg,
 	return MPI_SUCCESS;
 }
 
-int coll_check_block(const char *func, struct mpii_comm *c, const char *arg,
-		     const struct coll_side *s, int i)
+/* Block @i of a v or w form, whose types are known. */
+static int check_block(const char *func, struct mpii_comm *c, const char *arg,
+		       const struct coll_side *s, int i)
 {
 	const void *buf = s->buf;
 
@@ -134,7 +135,7 @@ int coll_check_types(const char *func, struct mpii_comm *c,
 		err = coll_check_type(func, c, types_arg, types[i],
 				      &w->types[i]);
 		if (!err)
-			err = coll_check_block(func, c, buf_arg, s, i);
+			err = check_block(func, c, buf_arg, s, i);
 	}
 	return err;
 }
@@ -151,6 +152,6 @@ int coll_check_side(const char *func, struct mpii_comm *c, const char *type_arg,
 	if (!s->counts)
 		return coll_check_buf(func, c, buf_arg, s->buf, s->count, s->t);
 	for (int i = 0; i < blocks && !err; i++)
-		err = coll_check_block(func, c, buf_arg, s, i);
+		err = check_block(func, c, buf_arg, s, i);
 	return err;
 }

@@ -349,9 +349,6 @@ int coll_check_type(const char *func, struct mpii_comm *c, const char *arg,
 int coll_check_buf(const char *func, struct mpii_comm *c, const char *arg,
 		   const void *buf, MPI_Count count,
 		   const struct mpii_type *t);
-/* Block @i of a v or w form, whose types are known. */
-int coll_check_block(const char *func, struct mpii_comm *c, const char *arg,
-		     const struct coll_side *s, int i);
 int coll_check_op(const char *func, struct mpii_comm *c, MPI_Op h,
 		  const struct mpii_type *t, struct mpii_op **op);
 /* sendbuf may be MPI_IN_PLACE but must not be recvbuf. */

@@ -21,16 +21,6 @@ int coll_allreduce(const struct coll *k, const struct coll_args *a)
 	return coll_choose_reduction(COLL_allreduce, k, a);
 }
 
-int mpii_allreduce(const void *in, void *out, MPI_Count count,
-		   struct mpii_type *t, struct mpii_op *op, struct mpii_comm *c)
-{
-	struct coll_args a = { .s.buf = (char *)in,
-			       .r = coll_side(out, count, t), .op = op };
-	struct coll k = coll_begin(c);
-
-	return coll_allreduce(&k, &a);
-}
-
 static int allreduce(const struct coll_how *how, const void *sendbuf,
 		     void *recvbuf, MPI_Count count, MPI_Datatype datatype,
 		     MPI_Op op, MPI_Comm comm)

@@ -28,15 +28,6 @@ int coll_bcast(const struct coll *k, const struct coll_args *a)
 	return coll_choose(COLL_bcast, k, a, bytes);
 }
 
-int mpii_bcast(void *buf, MPI_Count count, struct mpii_type *t, int root,
-	       struct mpii_comm *c)
-{
-	struct coll_args a = { .r = coll_side(buf, count, t), .root = root };
-	struct coll k = coll_begin(c);
-
-	return coll_bcast(&k, &a);
-}
-
 static int bcast(const struct coll_how *how, void *buf, MPI_Count count,
 		 MPI_Datatype datatype, int root, MPI_Comm comm)
 {

@@ -38,7 +38,6 @@ typedef unsigned int gfp_t;
 #define __exit
 #define __acquires(x)
 #define __releases(x)
-#define __must_hold(x)
 #define likely(x) (x)
 #define unlikely(x) (x)
 #define noinline __attribute__((__noinline__))
