@@ -38,6 +38,18 @@ int o2g_stream_header_done(struct o2g_stream *s, u32 n);
 /* @n body bytes were taken. 1 when the packet is complete, 0 otherwise. */
 int o2g_stream_body_done(struct o2g_stream *s, u64 n);
 
+/* Between two packets: nothing has been fed that is not over. */
+static inline bool o2g_stream_between(const struct o2g_stream *s)
+{
+	return !s->have && !s->in_body && !s->failed;
+}
+
+/* Bytes to the end of the header, or of the body, that is being fed. */
+static inline u64 o2g_stream_left(const struct o2g_stream *s)
+{
+	return s->in_body ? s->body_left : O2G_HDR_SIZE - s->have;
+}
+
 struct o2g_stream_ops {
 	/* A header is complete. 0, or a negative errno that stops the stream. */
 	int (*begin)(void *ctx, const struct o2g_hdr *h);

@@ -2,12 +2,13 @@
 /*
  * A small message that is all here: from the channel to the buffer of its
  * receive in one piece of code. o2g_proto_rx_whole() is this; a channel that
- * lives by such messages inlines it.
+ * lives by such messages inlines it, or whole_feed() where they come as bytes.
  */
 #ifndef O2G_WHOLE_H
 #define O2G_WHOLE_H
 
 #include "proto_impl.h"
+#include "wire.h"
 
 static inline enum o2g_proto_reason
 whole_recv(struct o2g_core *c, struct o2g_peer *p, u64 tag, const void *body,
@@ -55,6 +56,40 @@ whole_rx(struct o2g_core *c, struct o2g_peer *p, u64 tag, u32 credit,
 bad:
 	c->stats.bad_packets++;
 	return r;
+}
+
+/*
+ * Bytes that came after a packet's end: takes the messages off their front that
+ * are plain, shorter than @most and all here. The number of bytes used; what is
+ * left is for the parser, or the message that *reason says is wrong.
+ */
+static inline size_t whole_feed(struct o2g_core *c, struct o2g_peer *p,
+				const void *data, size_t n, u64 most,
+				int *packets, enum o2g_proto_reason *reason)
+{
+	size_t used = 0;
+
+	while (n - used >= O2G_HDR_SIZE) {
+		const u8 *at = (const u8 *)data + used;
+		struct o2g_wire_hdr w;
+		u64 len;
+
+		memcpy(&w, at, sizeof(w));
+		len = le64_to_cpu(w.length);
+		if (unlikely(!o2g_wire_is_plain(&w) || len >= most ||
+			     len > n - used - O2G_HDR_SIZE ||
+			     le32_to_cpu(w.src) != p->rank ||
+			     le32_to_cpu(w.dst) != c->rank))
+			break;
+		*reason = whole_rx(c, p, le64_to_cpu(w.tag),
+				   le32_to_cpu(w.credit), at + O2G_HDR_SIZE,
+				   len);
+		if (unlikely(*reason))
+			break;
+		*packets += 1;
+		used += O2G_HDR_SIZE + len;
+	}
+	return used;
 }
 
 #endif

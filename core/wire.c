@@ -27,21 +27,7 @@ static const struct pkt_rule rules[O2G_PKT_MAX] = {
 
 void o2g_wire_encode(const struct o2g_hdr *h, void *buf48)
 {
-	const struct o2g_wire_hdr w = {
-		.version = O2G_WIRE_VERSION,
-		.type = h->type,
-		.flags = h->flags,
-		.size = O2G_HDR_SIZE,
-		.credit = cpu_to_le32(h->credit),
-		.src = cpu_to_le32(h->src),
-		.dst = cpu_to_le32(h->dst),
-		.tag = cpu_to_le64(h->tag),
-		.length = cpu_to_le64(h->length),
-		.cookie = cpu_to_le64(h->cookie),
-		.aux = cpu_to_le64(h->aux),
-	};
-
-	memcpy(buf48, &w, sizeof(w));
+	o2g_wire_put(h, buf48);
 }
 
 static enum o2g_wire_reason check(const struct o2g_wire_hdr *w)

@@ -78,9 +78,35 @@ enum o2g_wire_reason {
 };
 
 void o2g_wire_encode(const struct o2g_hdr *h, void *buf48);
+/* The same, for who does it with every message. */
+static inline void o2g_wire_put(const struct o2g_hdr *h, void *buf48)
+{
+	const struct o2g_wire_hdr w = {
+		.version = O2G_WIRE_VERSION,
+		.type = h->type,
+		.flags = h->flags,
+		.size = O2G_HDR_SIZE,
+		.credit = cpu_to_le32(h->credit),
+		.src = cpu_to_le32(h->src),
+		.dst = cpu_to_le32(h->dst),
+		.tag = cpu_to_le64(h->tag),
+		.length = cpu_to_le64(h->length),
+		.cookie = cpu_to_le64(h->cookie),
+		.aux = cpu_to_le64(h->aux),
+	};
+
+	memcpy(buf48, &w, sizeof(w));
+}
 enum o2g_wire_reason o2g_wire_decode(const void *buf48, struct o2g_hdr *h);
 const char *o2g_wire_reason_name(enum o2g_wire_reason r);
 const char *o2g_wire_pkt_name(u8 type);
+
+/* Is it an eager message without flags, as nearly all are? */
+static inline bool o2g_wire_is_plain(const struct o2g_wire_hdr *w)
+{
+	return w->version == O2G_WIRE_VERSION && w->type == O2G_PKT_EAGER &&
+	       w->flags == 0 && w->size == O2G_HDR_SIZE;
+}
 
 /* Bytes that follow this header on the connection. */
 static inline u64 o2g_wire_body(const struct o2g_hdr *h)

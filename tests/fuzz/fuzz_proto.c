@@ -720,7 +720,7 @@ static void start_world(struct input *in)
 		/* To oneself there is no quick way. */
 		if (a & 0x80 && i / MOCK_ENDS != i % MOCK_ENDS)
 			c->peer.inject_max = c->peer.eager_max + 1;
-		c->whole = a & 0x80;
+		c->whole = a & 0x80 ? ~0ull : 0;
 	}
 }
 

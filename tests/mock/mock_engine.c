@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 #include "mock_engine.h"
+#include "whole.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -146,30 +147,21 @@ void mock_lose(struct mock_conn *c, int err)
 	o2g_proto_peer_down(&c->me->core, &c->peer, err);
 }
 
-/* Take a whole plain message at once; 0 when it is none, or not here. */
+/* Take whole plain messages at once, as channels do; the bytes of those. */
 static size_t feed_whole(struct mock_conn *to, const u8 *bytes, size_t n)
 {
-	struct o2g_hdr h;
-	u8 *body;
+	int packets = 0;
 
-	if (!to->whole || to->in.have || to->in.in_body || n < O2G_HDR_SIZE ||
-	    o2g_wire_decode(bytes, &h) || h.type != O2G_PKT_EAGER || h.flags ||
-	    h.src != to->peer.rank || h.dst != to->me->core.rank ||
-	    h.length > n - O2G_HDR_SIZE)
+	if (!to->whole || !o2g_stream_between(&to->in))
 		return 0;
-	body = get_bytes(h.length);
-	memcpy(body, bytes + O2G_HDR_SIZE, h.length);
-	to->reason = o2g_proto_rx_whole(&to->me->core, &to->peer, h.tag,
-					h.credit, body, h.length);
-	free(body);
-	return O2G_HDR_SIZE + h.length;
+	return whole_feed(&to->me->core, &to->peer, bytes, n, to->whole,
+			  &packets, &to->reason);
 }
 
 /* The rest of what is being received, a header or a body. */
 static size_t feed_part(struct mock_conn *to, const u8 *bytes, size_t n)
 {
-	u64 want = to->in.in_body ? to->in.body_left :
-				    O2G_HDR_SIZE - to->in.have;
+	u64 want = o2g_stream_left(&to->in);
 
 	n = n < want ? n : want;
 	if (o2g_stream_feed(&to->in, bytes, n, &rx_ops, to) < 0 && !to->reason)
@@ -182,7 +174,7 @@ static void feed(struct mock_conn *to, const u8 *bytes, size_t n)
 	while (n && to && !to->lost) {
 		size_t used = feed_whole(to, bytes, n);
 
-		if (!used)
+		if (!used && !to->reason)
 			used = feed_part(to, bytes, n);
 		if (to->reason || to->got_bye)
 			mock_lose(to, -O2G_ERR_PEER);

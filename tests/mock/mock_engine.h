@@ -40,8 +40,8 @@ struct mock_conn {
 	unsigned hold;		 /* hold the next so many packets with a req */
 	struct o2g_stream in;
 	struct o2g_rx rx;
-	bool whole;	 /* plain eager packets that lie in one piece arrive by
-			  * o2g_proto_rx_whole */
+	u64 whole;	 /* plain eager packets shorter than this that lie in
+			  * one piece arrive by whole_feed */
 	enum o2g_proto_reason reason; /* why an arriving packet was refused */
 	bool lost;	 /* peer_down was called here */
 	bool got_bye;	 /* ops->bye was called */

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "mock_engine.h"
+#include "whole.h"
 
 #define ANY O2G_MATCH_ANY
 
@@ -518,7 +519,7 @@ static void o2g_proto_recv__shared_went_elsewhere(void **state)
 		u64 n = lengths[i];
 		struct mock_req *gone = mock_recv(&b, ANY, 7, 0, n), *r, *s;
 
-		ba->whole = i == 2;
+		ba->whole = i == 2 ? 1000 : 0;
 		gone->core.flags |= O2G_REQF_SHARED;
 		b.claim_fails = true;
 		r = mock_recv(&b, 0, 7, 0, n);
@@ -1400,6 +1401,95 @@ static void o2g_proto_rx_whole__refuses(void **state)
 	assert_true(t.core.stats.bad_packets >= 4);
 }
 
+/* --- whole_feed --- */
+
+/* An eager message for `t`, behind @at bytes; where it ends. */
+static size_t put_eager(u8 *buf, size_t at, struct o2g_hdr h)
+{
+	h.type = O2G_PKT_EAGER;
+	h.tag = 3;
+	o2g_wire_encode(&h, buf + at);
+	memcpy(buf + at + O2G_HDR_SIZE, data, h.length);
+	return at + O2G_HDR_SIZE + h.length;
+}
+
+/* So many bytes of @n are used, for so many messages. */
+static void feeds(const u8 *buf, size_t n, size_t used, int packets,
+		  enum o2g_proto_reason why)
+{
+	enum o2g_proto_reason reason = OK;
+	u8 *exact = malloc(n + !n);
+	int seen = 0;
+
+	memcpy(exact, buf, n);
+	assert_int_equal(whole_feed(&t.core, &tc->peer, exact, n, 500, &seen,
+				    &reason), used);
+	assert_int_equal(seen, packets);
+	assert_int_equal(reason, why);
+	free(exact);
+}
+
+static void whole_feed__several(void **state)
+{
+	struct mock_req *r[3];
+	size_t two, three;
+	u8 buf[2000];
+
+	two = put_eager(buf, 0, (struct o2g_hdr){ .src = 1, .length = 8 });
+	two = put_eager(buf, two, (struct o2g_hdr){ .src = 1 });
+	three = put_eager(buf, two, (struct o2g_hdr){ .src = 1, .length = 99 });
+	for (int i = 0; i < 3; i++)
+		r[i] = mock_recv(&t, 1, 3, 0, 100);
+	feeds(buf, three - 1, two, 2, OK); /* the last one is not all here */
+	feeds(buf + two, O2G_HDR_SIZE - 1, 0, 0, OK);
+	assert_false(r[2]->done);
+	feeds(buf + two, three - two, three - two, 1, OK);
+	feeds(buf, 0, 0, 0, OK);
+	got(r[0], 8);
+	got(r[1], 0);
+	got(r[2], 99);
+}
+
+/* What is not plain, or long, is the parser's; so are complaints about headers. */
+static void whole_feed__leaves(void **state)
+{
+	static const struct o2g_hdr others[] = {
+		{ .src = 1, .length = 500 },
+		{ .src = 1, .flags = O2G_PKTF_SYNC },
+		{ .src = 2 },
+		{ .src = 1, .dst = 1 },
+		{ .src = 1, .length = O2G_BODY_MAX + 1 },
+	};
+	u8 buf[2000] = { 0 };
+
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
+		struct o2g_hdr h = others[i];
+
+		h.type = O2G_PKT_EAGER;
+		o2g_wire_encode(&h, buf);
+		feeds(buf, sizeof(buf), 0, 0, OK);
+	}
+	for (int i = 0; i < 4; i++) { /* version, type, flags, size */
+		put_eager(buf, 0, (struct o2g_hdr){ .src = 1 });
+		buf[i] ^= 1;
+		feeds(buf, O2G_HDR_SIZE, 0, 0, OK);
+	}
+	assert_int_equal(t.unexp_count, 0);
+	assert_int_equal(t.core.stats.bad_packets, 0);
+}
+
+static void whole_feed__refuses(void **state)
+{
+	u8 buf[2000];
+	size_t one, two;
+
+	one = put_eager(buf, 0, (struct o2g_hdr){ .src = 1, .length = 8 });
+	two = put_eager(buf, one, (struct o2g_hdr){ .src = 1, .credit = ~0u });
+	feeds(buf, two, one, 1, O2G_PROTO_BAD_CREDIT);
+	assert_int_equal(t.core.stats.bad_packets, 1);
+	got(mock_recv(&t, 1, 3, 0, 8), 8);
+}
+
 /* --- o2g_proto_rx_begin: what a peer must not send --- */
 
 static void o2g_proto_rx_begin__wrong_endpoint(void **state)
@@ -1733,6 +1823,9 @@ int main(void)
 		S(o2g_proto_rx_whole__truncated),
 		S(o2g_proto_rx_whole__credit),
 		S(o2g_proto_rx_whole__refuses),
+		S(whole_feed__several),
+		S(whole_feed__leaves),
+		S(whole_feed__refuses),
 		S(o2g_proto_rx_begin__wrong_endpoint),
 		S(o2g_proto_rx_begin__after_bye),
 		S(o2g_proto_rx_begin__impossible_credit),
