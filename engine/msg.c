@@ -111,6 +111,7 @@ int user_inject(struct o2g_ep *o, int rank, u64 tag, const void *buf,
 	int ret = -EAGAIN;
 
 	user_lock(ep);
+	ep->calls++;
 	p = ready_peer(ep, rank);
 	if (likely(p))
 		ret = o2g_proto_inject(&ep->core, &p->cp.core, tag, buf, len);

@@ -66,6 +66,7 @@ const struct chan_ops bpf_chan_ops = {
 	.connect = tcp_connect,
 	.disconnect = tcp_disconnect,
 	.send = tcp_send,
+	.inject = tcp_inject,
 	.poll = bpf_poll,
 	.flush = tcp_flush,
 	.arm = bpf_arm,

@@ -56,6 +56,7 @@ struct tcp_conn *tcp_conn_create(struct tcp_chan *c, struct chan_peer *p)
 	o2g_list_init(&k->dirty);
 	o2g_stream_init(&k->stream);
 	o2g_list_add_tail(&k->all, &c->conns);
+	c->nconns++;
 	return k;
 }
 
@@ -66,6 +67,7 @@ static void conn_bind(struct tcp_conn *k)
 	k->peer->link = k;
 	k->peer->core.eager_max = o2g_settings()->tcp_eager;
 	k->peer->core.can_get = false;
+	k->peer->core.inject_max = TCP_SMALL + 1;
 }
 
 static bool is_bound(const struct tcp_conn *k)
@@ -198,6 +200,7 @@ void tcp_conn_destroy(struct tcp_conn *k)
 	cool(k);
 	o2g_list_del(&k->more);
 	o2g_list_del(&k->all);
+	k->chan->nconns--;
 	free(k->early);
 	free(k->out);
 	free(k);
@@ -387,6 +390,7 @@ int tcp_adopt(struct chan *chan, struct chan_peer *p, int fd)
 		return -ENOMEM;
 	conn_bind(k);
 	p->core.raw = true;
+	p->core.inject_max = 0;
 	k->adopted = true;
 	err = tcp_conn_open(k, fd);
 	if (err)

@@ -6,7 +6,8 @@
  * which keeps what is left of a header itself: nothing ever stays behind in the
  * staging area, so all connections share it and an idle one costs no buffer.
  * The rest of a body goes straight to where it belongs, in the same call as the
- * beginning of what follows it.
+ * beginning of what follows it. A small message that is all there does without
+ * the parser.
  *
  * How much of the staging area to ask for is learnt per connection: little
  * when large bodies come, which would be copied twice, and much when many small
@@ -22,8 +23,10 @@
 #include <stdlib.h>
 #include <sys/uio.h>
 
+#include "call.h"
 #include "clock.h"
 #include "log.h"
+#include "whole.h"
 
 #define DIRECT_MIN 2048	/* smaller rests of a body are cheaper to copy */
 #define LARGE (24 << 10) /* a body worth one more call to copy it only once */
@@ -31,8 +34,10 @@
 /* --- packets --- */
 
 struct turn {
-	struct tcp_conn *conn;
+	struct tcp_chan *chan;
+	struct tcp_conn *conn; /* may be gone at its end */
 	int packets;
+	bool parsed; /* k->rx is of something that came in it */
 	enum o2g_proto_reason reason; /* why a packet was refused */
 };
 
@@ -64,6 +69,42 @@ static int rx_end(void *ctx)
 }
 
 static const struct o2g_stream_ops rx_ops = { rx_begin, rx_body, rx_end };
+
+/*
+ * What a message in pieces, or any packet but a plain message, needs: a header or
+ * a body, or what is here of it. Bytes used, or negative errno.
+ */
+static noinline long parse(struct turn *t, const u8 *data, size_t n)
+{
+	struct o2g_stream *s = &t->conn->stream;
+	u64 left = o2g_stream_left(s);
+
+	t->parsed = true;
+	return o2g_stream_feed(s, data, n < left ? n : left, &rx_ops, t);
+}
+
+/* Bytes that came next. 0 or negative errno. */
+static inline int feed(struct turn *t, const u8 *data, size_t n)
+{
+	struct tcp_conn *k = t->conn;
+	long used;
+
+	while (n) {
+		used = 0;
+		if (likely(o2g_stream_between(&k->stream)))
+			used = whole_feed(k->chan->core, &k->peer->core, data,
+					  n, LARGE, &t->packets, &t->reason);
+		if (unlikely(t->reason))
+			return -EBADMSG;
+		if (unlikely(!used))
+			used = parse(t, data, n);
+		if (unlikely(used < 0))
+			return used;
+		data += used;
+		n -= used;
+	}
+	return 0;
+}
 
 /* --- bytes --- */
 
@@ -108,19 +149,17 @@ static ssize_t vec_recv(int fd, struct in_vec *in)
 {
 	struct msghdr m = { .msg_iov = (struct iovec *)in->v,
 			    .msg_iovlen = in->n };
-	ssize_t n;
 
-	do
-		n = in->n == 1 ? recv(fd, in->v[0].base, in->v[0].len,
-				      MSG_DONTWAIT) :
-				 recvmsg(fd, &m, MSG_DONTWAIT);
-	while (n < 0 && errno == EINTR);
-	return n < 0 ? -errno : n;
+	return in->n == 1 ? tcp_call_recv(fd, in->v[0].base, in->v[0].len) :
+			    tcp_call_recvmsg(fd, &m);
 }
 
-static void learn(struct tcp_conn *k, u64 staged)
+static inline void learn(const struct turn *t, u64 staged)
 {
-	if (k->rx.hdr.length >= LARGE && o2g_wire_body(&k->rx.hdr))
+	struct tcp_conn *k = t->conn;
+
+	if (t->parsed && k->rx.hdr.length >= LARGE &&
+	    o2g_wire_body(&k->rx.hdr))
 		k->stage = TCP_STAGE_MIN;
 	else if (staged == k->stage && k->stage < TCP_STAGE_MAX)
 		k->stage *= 2;
@@ -132,18 +171,16 @@ static int deliver(struct turn *t, const struct in_vec *in, u64 n)
 	struct tcp_conn *k = t->conn;
 	u64 direct = n < in->direct ? n : in->direct;
 	int err = 0;
-	long fed;
 
 	if (direct) {
+		t->parsed = true;
 		o2g_sink_advance(&k->rx.sink, direct);
 		if (o2g_stream_body_done(&k->stream, direct))
 			err = rx_end(t);
 	}
 	if (!err && n > direct) {
-		fed = o2g_stream_feed(&k->stream, k->chan->stage, n - direct,
-				      &rx_ops, t);
-		err = fed < 0 ? fed : 0;
-		learn(k, n - direct);
+		err = feed(t, k->chan->stage, n - direct);
+		learn(t, n - direct);
 	}
 	return err;
 }
@@ -203,16 +240,13 @@ static enum step nothing(struct tcp_conn *k)
 	return STEP_LATER;
 }
 
-static enum step step(struct turn *t, u64 *budget)
+static enum step take(struct turn *t, const struct in_vec *in, ssize_t n,
+		      u64 *budget)
 {
 	struct tcp_conn *k = t->conn;
-	struct in_vec in;
 	bool more = true;
-	ssize_t n;
 	int err;
 
-	vec_fill(k, &in);
-	n = vec_recv(k->watch.fd, &in);
 	if (n == -EAGAIN && k->tx_err)
 		n = k->tx_err;
 	if (n == -EAGAIN || (n == 0 && still_coming(k)))
@@ -226,7 +260,7 @@ static enum step step(struct turn *t, u64 *budget)
 	}
 	if (k->intake)
 		more = k->intake->took(k, n);
-	err = deliver(t, &in, n);
+	err = deliver(t, in, n);
 	if (err) {
 		lost(k, t, err);
 		return STEP_GONE;
@@ -234,7 +268,15 @@ static enum step step(struct turn *t, u64 *budget)
 	*budget -= *budget < (u64)n ? *budget : (u64)n;
 	if (k->intake)
 		return more ? STEP_AGAIN : STEP_EMPTY;
-	return (u64)n < in.bytes && !k->hup ? STEP_EMPTY : STEP_AGAIN;
+	return (u64)n < in->bytes && !k->hup ? STEP_EMPTY : STEP_AGAIN;
+}
+
+static enum step step(struct turn *t, u64 *budget)
+{
+	struct in_vec in;
+
+	vec_fill(t->conn, &in);
+	return take(t, &in, vec_recv(t->conn->watch.fd, &in), budget);
 }
 
 /*
@@ -255,14 +297,14 @@ static void set_lowat(struct tcp_conn *k)
 	setsockopt(k->watch.fd, SOL_SOCKET, SO_RCVLOWAT, &want, sizeof(want));
 }
 
-static int feed(struct tcp_conn *k, const void *data, size_t n)
+static int feed_turn(struct tcp_conn *k, const void *data, size_t n)
 {
-	struct turn t = { .conn = k };
-	long fed = o2g_stream_feed(&k->stream, data, n, &rx_ops, &t);
+	struct turn t = { .chan = k->chan, .conn = k };
+	int err = feed(&t, data, n);
 
-	if (likely(fed >= 0))
+	if (likely(!err))
 		return t.packets;
-	lost(k, &t, fed);
+	lost(k, &t, err);
 	return -1;
 }
 
@@ -275,7 +317,7 @@ static int feed_early(struct tcp_conn *k)
 
 	k->early = NULL;
 	k->early_len = 0;
-	packets = n ? feed(k, data, n) : 0;
+	packets = n ? feed_turn(k, data, n) : 0;
 	free(data);
 	return packets;
 }
@@ -286,16 +328,39 @@ int tcp_feed(struct tcp_conn *k, const void *data, size_t n)
 
 	if (early < 0)
 		return early;
-	packets = feed(k, data, n);
+	packets = feed_turn(k, data, n);
 	return packets < 0 ? packets : packets + early;
+}
+
+/* A turn that has come to @s: on to its end. Packets handled. */
+static int read_on(struct turn *t, enum step s, u64 budget)
+{
+	struct tcp_conn *k = t->conn;
+	struct tcp_chan *c = t->chan;
+
+	while (s == STEP_AGAIN && budget)
+		s = step(t, &budget);
+	c->in_recv = false;
+	if (s == STEP_EMPTY && !k->intake)
+		set_lowat(k);
+	/* Answers that what we read has caused go out together, now. */
+	if (c->chan.needs_flush)
+		tcp_flush(&c->chan);
+	if (s == STEP_GONE)
+		return t->packets;
+	if (s == STEP_EMPTY || s == STEP_LATER)
+		o2g_list_del(&k->more);
+	else if (o2g_list_empty(&k->more))
+		o2g_list_add_tail(&k->more, &c->more);
+	if (t->packets)
+		tcp_conn_hot(k);
+	return t->packets;
 }
 
 int tcp_read(struct tcp_conn *k)
 {
 	struct tcp_chan *c = k->chan;
-	struct turn t = { .conn = k };
-	u64 budget = TCP_WORK_BYTES;
-	enum step s = STEP_EMPTY;
+	struct turn t = { .chan = c, .conn = k };
 
 	if (k->state != TCP_OPEN || c->in_recv)
 		return 0;
@@ -307,21 +372,54 @@ int tcp_read(struct tcp_conn *k)
 		c->in_recv = false;
 		return 0;
 	}
-	while (budget && (s = step(&t, &budget)) == STEP_AGAIN)
-		;
+	return read_on(&t, STEP_AGAIN, TCP_WORK_BYTES);
+}
+
+/* Between two packets, and nothing is special about it. */
+static inline bool is_plain(const struct tcp_conn *k)
+{
+	return k->state == TCP_OPEN && !k->stream.in_body && !k->intake &&
+	       !k->early && !k->tx_err && !k->hup && k->lowat == 1 &&
+	       o2g_list_empty(&k->more);
+}
+
+/*
+ * tcp_read() of a plain connection, which who polls comes to in every round: what
+ * is to be done when nothing has come, or a few small messages, and no more. Time
+ * counts twice here: between two looks, and from the look to the answer.
+ */
+static inline int read_plain(struct tcp_conn *k)
+{
+	struct tcp_chan *c = k->chan;
+	struct turn t = { .chan = c, .conn = k };
+	u64 budget = TCP_WORK_BYTES;
+	struct in_vec in;
+	ssize_t n;
+	int err;
+
+	n = tcp_call_recv(k->watch.fd, c->stage, k->stage);
+	if (likely(n == -EAGAIN))
+		return 0;
+	c->in_recv = true;
+	if (unlikely(n <= 0 || n == k->stage)) {
+		in.direct = 0;
+		in.bytes = k->stage;
+		return read_on(&t, take(&t, &in, n, &budget), budget);
+	}
+	err = feed(&t, c->stage, n);
+	if (unlikely(err)) {
+		lost(k, &t, err);
+		return read_on(&t, STEP_GONE, 0);
+	}
+	/* A long body may have begun: there is more to learn, and to say. */
+	if (unlikely(t.parsed)) {
+		learn(&t, n);
+		return read_on(&t, STEP_EMPTY, 0);
+	}
 	c->in_recv = false;
-	if (s == STEP_EMPTY && !k->intake)
-		set_lowat(k);
-	/* Answers that what we read has caused go out together, now. */
-	if (c->chan.needs_flush)
+	if (unlikely(c->chan.needs_flush))
 		tcp_flush(&c->chan);
-	if (s == STEP_GONE)
-		return t.packets;
-	if (s == STEP_EMPTY || s == STEP_LATER)
-		o2g_list_del(&k->more);
-	else if (o2g_list_empty(&k->more))
-		o2g_list_add_tail(&k->more, &c->more);
-	if (t.packets)
+	if (unlikely(c->hot[0] != k))
 		tcp_conn_hot(k);
 	return t.packets;
 }
@@ -347,7 +445,8 @@ static int poll_more(struct tcp_chan *c)
 static int poll_hot(struct tcp_conn *k)
 {
 	struct tcp_chan *c = k->chan;
-	int packets = tcp_recv(k);
+	int packets = likely(is_plain(k) && !c->in_recv) ? read_plain(k) :
+							   tcp_recv(k);
 
 	/* Where it is not in front any more it may be gone. */
 	if (packets && c->hot[0] == k && k->watched && !c->armed &&
@@ -356,23 +455,12 @@ static int poll_hot(struct tcp_conn *k)
 	return packets;
 }
 
-/* Are there connections that polling does not try? TCP_HOT is 2. */
-static bool more_than_hot(const struct tcp_chan *c)
-{
-	const struct o2g_list *head = &c->conns, *second;
-
-	if (head->next == head)
-		return false;
-	second = head->next->next;
-	return second != head && second->next != head;
-}
-
 int tcp_poll_hot(struct tcp_chan *c)
 {
 	int packets = 0;
 
 	c->chan.slow_poll = c->hot[0];
-	c->chan.partial_poll = more_than_hot(c);
+	c->chan.partial_poll = c->nconns > TCP_HOT;
 	for (int i = 0; i < TCP_HOT && !packets; i++)
 		if (c->hot[i])
 			packets += poll_hot(c->hot[i]);

@@ -20,6 +20,7 @@
 #include <stdlib.h>
 #include <sys/uio.h>
 
+#include "call.h"
 #include "clock.h"
 
 struct out_vec {
@@ -69,12 +70,8 @@ static ssize_t vec_send(int fd, struct out_vec *o)
 {
 	struct msghdr m = { .msg_iov = (struct iovec *)o->v,
 			    .msg_iovlen = o->n };
-	ssize_t n;
 
-	do
-		n = sendmsg(fd, &m, MSG_DONTWAIT | MSG_NOSIGNAL);
-	while (n < 0 && errno == EINTR);
-	return n < 0 ? -errno : n;
+	return tcp_call_sendmsg(fd, &m);
 }
 
 static bool out_empty(const struct tcp_conn *k)
@@ -233,6 +230,13 @@ void tcp_send_drop(struct tcp_conn *k)
 
 /* --- a new packet --- */
 
+/* A burst begins here: the call itself takes longer than what makes one. */
+static inline void sent_now(struct tcp_conn *k)
+{
+	k->last_ns = o2g_now_ns();
+	k->last_turn = k->chan->turn;
+}
+
 /* A small packet in one piece: the kernel is quicker with that. */
 static ssize_t send_small(struct tcp_conn *k, const u8 *hdr,
 			  const struct o2g_req *req, u64 off, u64 len)
@@ -243,14 +247,8 @@ static ssize_t send_small(struct tcp_conn *k, const u8 *hdr,
 	memcpy(buf, hdr, O2G_HDR_SIZE);
 	if (len)
 		chan_req_read(req, off, buf + O2G_HDR_SIZE, len);
-	do
-		n = send(k->watch.fd, buf, O2G_HDR_SIZE + len,
-			 MSG_DONTWAIT | MSG_NOSIGNAL);
-	while (n < 0 && errno == EINTR);
-	n = n < 0 ? -errno : n;
-	/* The call itself takes longer than what makes a burst. */
-	k->last_ns = o2g_now_ns();
-	k->last_turn = k->chan->turn;
+	n = tcp_call_send(k->watch.fd, buf, O2G_HDR_SIZE + len);
+	sent_now(k);
 	if (unlikely(n < (ssize_t)(O2G_HDR_SIZE + len)))
 		tcp_conn_block(k);
 	return n;
@@ -306,16 +304,12 @@ static bool in_burst(struct tcp_conn *k)
 	return k->last_ns - last < TCP_BURST_NS;
 }
 
-static void out_append(struct tcp_conn *k, const struct o2g_hdr *h,
-		       const struct o2g_req *req, u64 off, u64 len)
+/* @n bytes more are in the batch. */
+static void out_grown(struct tcp_conn *k, u64 n)
 {
 	struct tcp_chan *c = k->chan;
 
-	o2g_wire_encode(h, k->out + k->out_tail);
-	k->out_tail += O2G_HDR_SIZE;
-	if (len)
-		chan_req_read(req, off, k->out + k->out_tail, len);
-	k->out_tail += len;
+	k->out_tail += n;
 	if (o2g_list_empty(&k->dirty))
 		o2g_list_add_tail(&k->dirty, &c->dirty);
 	if (c->chan.needs_flush)
@@ -328,17 +322,22 @@ static void out_append(struct tcp_conn *k, const struct o2g_hdr *h,
 	}
 }
 
+static bool out_fits(struct tcp_conn *k, u64 len)
+{
+	if (unlikely(!k->out))
+		k->out = malloc(TCP_OUT_SIZE);
+	return k->out && k->out_tail + O2G_HDR_SIZE + len <= TCP_OUT_SIZE;
+}
+
 /* May it be copied to the batch? Makes the batch if so. */
-static bool batch(struct tcp_conn *k, u64 len)
+static inline bool batch(struct tcp_conn *k, u64 len)
 {
 	if (len > TCP_SMALL)
 		return false;
 	/* A batch that waits takes what fits: nothing may overtake it. */
 	if (!in_burst(k) && out_empty(k))
 		return false;
-	if (!k->out)
-		k->out = malloc(TCP_OUT_SIZE);
-	return k->out && k->out_tail + O2G_HDR_SIZE + len <= TCP_OUT_SIZE;
+	return out_fits(k, len);
 }
 
 int tcp_send(struct chan *c, struct chan_peer *p, const struct o2g_hdr *h,
@@ -353,7 +352,12 @@ int tcp_send(struct chan *c, struct chan_peer *p, const struct o2g_hdr *h,
 	if (likely(k->state == TCP_OPEN && o2g_list_empty(&k->queue) &&
 		   !k->pushing)) {
 		if (batch(k, len)) {
-			out_append(k, h, req, off, len);
+			u8 *at = k->out + k->out_tail;
+
+			o2g_wire_encode(h, at);
+			if (len)
+				chan_req_read(req, off, at + O2G_HDR_SIZE, len);
+			out_grown(k, O2G_HDR_SIZE + len);
 			return 0;
 		}
 		if (out_empty(k))
@@ -361,6 +365,53 @@ int tcp_send(struct chan *c, struct chan_peer *p, const struct o2g_hdr *h,
 	}
 	o2g_wire_encode(h, hdr);
 	return enqueue(k, hdr, 0, req, off, len);
+}
+
+/* The socket took only a part of what is in the batch's memory. */
+static noinline int inject_rest(struct tcp_conn *k, ssize_t n, u64 bytes)
+{
+	if (n < 0 && n != -EAGAIN)
+		tcp_conn_broken(k, n);
+	else
+		tcp_conn_block(k);
+	/* With a request it is queued, or learns of the error. */
+	if (n <= 0)
+		return -EAGAIN;
+	k->out_head = n;
+	k->out_tail = bytes;
+	return 0;
+}
+
+/*
+ * A small message goes out of the batch's memory, where its rest can stay if the
+ * socket does not take all of it.
+ */
+int tcp_inject(struct chan *c, struct chan_peer *p, const struct o2g_hdr *h,
+	       const void *buf, u64 len)
+{
+	struct tcp_conn *k = p->link;
+	u64 bytes = O2G_HDR_SIZE + len;
+	bool wait;
+	ssize_t n;
+	u8 *at;
+
+	if (unlikely(!k || k->state != TCP_OPEN || k->tx_err || k->pushing ||
+		     !o2g_list_empty(&k->queue) || !out_fits(k, len)))
+		return -EAGAIN;
+	if (unlikely(k->chan->hot[0] != k))
+		tcp_conn_hot(k);
+	/* Nothing may overtake a batch. */
+	wait = in_burst(k) || !out_empty(k);
+	at = k->out + k->out_tail;
+	o2g_wire_put(h, at);
+	memcpy(at + O2G_HDR_SIZE, buf, len);
+	if (wait) {
+		out_grown(k, bytes);
+		return 0;
+	}
+	n = tcp_call_send(k->watch.fd, at, bytes);
+	sent_now(k);
+	return likely(n == (ssize_t)bytes) ? 0 : inject_rest(k, n, bytes);
 }
 
 /* --- the end of a batch --- */

@@ -142,6 +142,7 @@ const struct chan_ops tcp_chan_ops = {
 	.connect = tcp_connect,
 	.disconnect = tcp_disconnect,
 	.send = tcp_send,
+	.inject = tcp_inject,
 	.poll = tcp_poll,
 	.flush = tcp_flush,
 	.arm = tcp_arm,

@@ -156,6 +156,7 @@ struct tcp_chan {
 
 	/* connections */
 	struct o2g_list conns;
+	u32 nconns; /* in it */
 	struct tcp_conn *hot[TCP_HOT]; /* last active first; may be NULL */
 	bool armed; /* somebody sleeps: everything is watched */
 	struct o2g_list more, dirty;
@@ -260,6 +261,8 @@ int tcp_card_read(const char *text, struct tcp_card *card);
 /* send.c */
 int tcp_send(struct chan *c, struct chan_peer *p, const struct o2g_hdr *h,
 	     struct o2g_req *req, u64 off, u64 len);
+int tcp_inject(struct chan *c, struct chan_peer *p, const struct o2g_hdr *h,
+	       const void *buf, u64 len);
 void tcp_flush(struct chan *c);
 /* Send what is queued until it is out or the socket is full. */
 void tcp_push(struct tcp_conn *k);

@@ -759,6 +759,62 @@ static void batch__large_follows_in_order(void **state)
 	assert_memory_equal(got, big, sizeof(big));
 }
 
+/* --- without a request --- */
+
+static int inject(struct host *h, u32 to, u64 tag, const void *buf, u64 len)
+{
+	struct chan_peer *p = chan_ep_peer((struct chan_ep *)h, to);
+	struct o2g_hdr hdr = { .type = O2G_PKT_EAGER, .src = h->rank,
+			       .dst = to, .tag = tag, .length = len };
+
+	return h->chan->ops->inject(h->chan, p, &hdr, buf, len);
+}
+
+/* The first goes at once, those behind it together; sends keep their place. */
+static void inject__in_order(void **state)
+{
+	u32 out[8], in[8];
+	struct o2g_seg so, si[8];
+	struct host_req *r[8];
+
+	exchange(a, b, 4);
+	exchange(b, a, 4);
+	for (u32 i = 0; i < 8; i++) {
+		out[i] = i;
+		si[i] = (struct o2g_seg){ &in[i], 4 };
+		r[i] = host_recv(b, 0, 1, &si[i], 1);
+	}
+	for (u32 i = 0; i < 8; i++) {
+		so = (struct o2g_seg){ &out[i], 4 };
+		if (i % 4 == 3)
+			assert_true(host_send(a, 1, 1, &so, 1)->done);
+		else
+			assert_int_equal(inject(a, 1, 1, &out[i], 4), 0);
+		assert_true(i || !a->chan->needs_flush);
+		out[i] = ~0u;
+	}
+	assert_true(a->chan->needs_flush);
+	for (u32 i = 0; i < 8; i++) {
+		assert_true(both_run(&r[i]->done, 3000));
+		assert_int_equal(in[i], i);
+	}
+}
+
+static void inject__not_now(void **state)
+{
+	struct chan_peer *p = chan_ep_peer((struct chan_ep *)a, 1);
+	u8 x = 1;
+
+	assert_int_equal(host_connect(a, b), 0);
+	assert_int_equal(inject(a, 1, 1, &x, 1), -EAGAIN); /* dialling */
+	exchange(a, b, 4);
+	assert_true(p->core.inject_max > TCP_SMALL);
+	((struct tcp_conn *)p->link)->tx_err = -EPIPE;
+	assert_int_equal(inject(a, 1, 1, &x, 1), -EAGAIN);
+	((struct tcp_conn *)p->link)->tx_err = 0;
+	assert_int_equal(inject(a, 1, 1, &x, 1), 0);
+}
+
 /* A peer made by hand: connected and believed. */
 static int believed(u32 rank)
 {
@@ -841,6 +897,43 @@ static void send__room_is_asked_for_when_there_is_none(void **state)
 	/* The first time it is told of for nothing is the last. */
 	k->watch.ready(&k->watch, EPOLLOUT);
 	assert_false(k->asks_room);
+	assert_int_equal(a->peers[3].lost, 0);
+	close(fd);
+}
+
+/* What the socket takes in part, or not at all, arrives whole and in order. */
+static void inject__socket_full(void **state)
+{
+	static u8 out[TCP_SMALL], in[O2G_HDR_SIZE + TCP_SMALL];
+	u32 sent = 0, round = 0;
+	struct tcp_conn *k;
+	int fd, some = 2048;
+
+	teardown(NULL);
+	settings->tcp_sndbuf = 4096;
+	both[0] = a = open_host(0);
+	both[1] = b = open_host(1);
+	fd = believed(3);
+	setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &some, sizeof(some));
+	k = a->peers[3].cp.link;
+	do {
+		fill(out, sizeof(out), sent);
+		k->last_turn = k->chan->turn - 1; /* no burst */
+	} while (!inject(a, 3, sent, out, sizeof(out)) && ++sent < 100000);
+	assert_in_range(sent, 2, 99999);
+	assert_true(k->blocked);
+	while (round < sent) {
+		struct o2g_hdr h;
+
+		assert_true(read_raw(a, fd, in, sizeof(in)));
+		assert_int_equal(o2g_wire_decode(in, &h), O2G_WIRE_OK);
+		assert_int_equal(h.tag, round);
+		fill(out, sizeof(out), round++);
+		assert_memory_equal(in + O2G_HDR_SIZE, out, sizeof(out));
+	}
+	assert_int_equal(inject(a, 3, 7, out, 8), 0);
+	assert_true(read_raw(a, fd, in, O2G_HDR_SIZE + 8));
+	assert_false(k->blocked);
 	assert_int_equal(a->peers[3].lost, 0);
 	close(fd);
 }
@@ -1093,6 +1186,9 @@ int main(void)
 		S(batch__burst),
 		S(batch__ping_pong_never),
 		S(batch__large_follows_in_order),
+		S(inject__in_order),
+		S(inject__not_now),
+		S(inject__socket_full),
 		S(lost__in_the_middle),
 		S(lost__after_its_last_message),
 		S(send__room_is_asked_for_when_there_is_none),
