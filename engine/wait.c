@@ -23,7 +23,7 @@
 #define SPIN_MAX_US 50
 #define PATIENCE_MAX 256 /* short sleeps before another full spin */
 #define CLOCK_EVERY 32
-#define SLOW_CLOCK_EVERY 2
+#define SLOW_CLOCK_EVERY 8
 #define FDS_OFTEN_NS 5000
 #define FDS_RARELY_NS 25000
 #define FDS_DRIVER_NS 1000000 /* they only tell of new connections */
@@ -112,8 +112,8 @@ static struct rhythm rhythm_of(const struct user_ep *ep)
 static bool spin(struct user_ep *ep, int (*cond)(void *), void *arg)
 {
 	u64 quiet_since = 0, last_fds = 0;
-	const struct rhythm rhythm = rhythm_of(ep);
-	unsigned i = 0;
+	struct rhythm rhythm = { 0 };
+	unsigned rounds = 0; /* since the clock was looked at */
 
 	for (;;) {
 		int n = user_poll(ep);
@@ -127,12 +127,17 @@ static bool spin(struct user_ep *ep, int (*cond)(void *), void *arg)
 			quiet_since = 0;
 			continue;
 		}
+		if (!rhythm.clock_every)
+			rhythm = rhythm_of(ep);
 		/* Looking again at once finds nothing, and may cost calls. */
 		if (!ep->spin_us && rhythm.clock_every == SLOW_CLOCK_EVERY)
 			return false;
-		o2g_cpu_relax();
-		if (++i % rhythm.clock_every)
+		/* A call lets go of the core's parts for long enough. */
+		if (rhythm.clock_every != SLOW_CLOCK_EVERY)
+			o2g_cpu_relax();
+		if (++rounds < rhythm.clock_every)
 			continue;
+		rounds = 0;
 		u64 now = o2g_now_ns();
 
 		if (!quiet_since)
