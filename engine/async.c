@@ -195,7 +195,6 @@ static void *run(void *arg)
 		    worth_arming(ep, look)) {
 			arm_and_settle(ep);
 			timeout = -1;
-			look = LOOK_MIN_MS;
 		} else if (look < LOOK_MAX_MS) {
 			look *= 2;
 		}
@@ -203,6 +202,8 @@ static void *run(void *arg)
 		user_unlock(ep);
 		n = epoll_wait(ep->outer_epfd, &ev, 1, timeout);
 		user_lock(ep);
+		if (timeout < 0 && ep->calls != seen)
+			look = LOOK_MIN_MS; /* it has come back */
 		stay = false;
 		if (n <= 0 || ep->closing)
 			continue;

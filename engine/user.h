@@ -124,6 +124,8 @@ struct user_ep {
 	unsigned short_sleeps, spin_patience;
 	u64 awaited;	      /* bytes the waiting thread hopes for */
 	bool oversubscribed;
+	u64 offered;	      /* when the core was last offered to others */
+	u64 offer_ns;	      /* for how long at most, adapted */
 
 	/* the progress thread */
 	pthread_t thread;

@@ -31,6 +31,8 @@
 #define VAIN_NS 50000 /* of those, before sleeping is cheaper */
 #define OFFER_NS 2000000
 #define OFFER_DRIVER_NS 500000 /* it wakes us at little cost */
+#define OFFER_FIRST_NS 50000 /* to those who compute for long */
+#define LONG_NS 10000000 /* beside which sleeping and waking cost nothing */
 #define MEMORY_YIELDS 2 /* without looking for messages */
 #define BYTES_PER_NS 5 /* a slow copy */
 #define COPY_MAX_NS 400000
@@ -154,6 +156,23 @@ static bool spin(struct user_ep *ep, int (*cond)(void *), void *arg)
 }
 
 /*
+ * Who has computed for long, or slept, is likely to wait for others that compute as
+ * long: it sleeps at once, and offers its core but briefly the next times.
+ */
+static bool computes(struct user_ep *ep, u64 now)
+{
+	const u64 most = ep->kern ? OFFER_DRIVER_NS : OFFER_NS;
+	bool yes = now - ep->offered > LONG_NS;
+
+	ep->offered = now;
+	if (yes)
+		ep->offer_ns = OFFER_FIRST_NS;
+	else if (ep->offer_ns < most)
+		ep->offer_ns *= 2;
+	return yes;
+}
+
+/*
  * Give the core to others, who may be what we wait for. When yielding takes no
  * time nobody else wants the core: then spinning costs nobody anything, and it is
  * time to sleep when that has gone on for as long as sleeping and waking take.
@@ -163,9 +182,10 @@ static bool spin(struct user_ep *ep, int (*cond)(void *), void *arg)
 static bool offer_core(struct user_ep *ep, int (*cond)(void *), void *arg)
 {
 	u64 start = o2g_now_ns(), before = start, after, in_vain = 0;
-	u64 most = ep->kern ? OFFER_DRIVER_NS : OFFER_NS;
 	u64 fds_every_ns = rhythm_of(ep).fds_every_ns, last_fds = start;
 
+	if (computes(ep, start))
+		return false;
 	do {
 		user_poll(ep);
 		if (before - last_fds > fds_every_ns) {
@@ -184,7 +204,7 @@ static bool offer_core(struct user_ep *ep, int (*cond)(void *), void *arg)
 		in_vain = after - before < YIELD_NS ?
 				  in_vain + (after - before) : 0;
 		before = after;
-	} while (in_vain < VAIN_NS && after - start < most);
+	} while (in_vain < VAIN_NS && after - start < ep->offer_ns);
 	user_poll(ep);
 	return holds(ep, cond, arg);
 }
