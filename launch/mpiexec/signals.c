@@ -15,8 +15,20 @@ static const int caught[] = {SIGINT,  SIGTERM, SIGHUP,	SIGQUIT, SIGUSR1,
 static struct watch watch;
 static sigset_t before;
 
+/* A host that is not there yet: its ranks can be passed nothing, and the others
+ * would wait for them. */
+static const char *missing_host(void)
+{
+	for (int i = 0; i < job.nnodes; i++)
+		if (!job.nodes[i].chan.greeted && !job.nodes[i].done)
+			return job.nodes[i].name;
+	return NULL;
+}
+
 static void end_wanted(int sig)
 {
+	const char *missing = missing_host();
+
 	if (job.stop) { /* only output is left, and nobody takes it */
 		job.code = 128 + sig;
 		io_give_up();
@@ -27,6 +39,13 @@ static void end_wanted(int sig)
 			say("signal %d (%s) again; the job is ended at once",
 			    sig, strsignal(sig));
 		verdict_kill(128 + sig);
+		return;
+	}
+	if (missing) {
+		verdict_fail(
+			CAUSE_OTHER, -1, 128 + sig,
+			xprintf("signal %d (%s) before host %s has answered; the job is ended",
+				sig, strsignal(sig), missing));
 		return;
 	}
 	job.signal = sig;

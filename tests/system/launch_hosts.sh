@@ -174,6 +174,15 @@ expect "$TMP/err" 'cannot start on host a: the agent ended with code 127; check 
 run -agent "$TMP/agent-deaf" -timeout 1 -hosts a -n 1 true
 expect_rc 124
 
+# Nobody is there to pass a signal on to: the first one ends the job.
+begin=$(now_ms)
+timeout --preserve-status 1 "$MPIEXEC" -agent "$TMP/agent-deaf" -hosts a -n 1 true \
+	</dev/null >"$TMP/out" 2>"$TMP/err"
+rc=$?
+expect_rc 143
+expect "$TMP/err" 'signal 15 \(Terminated\) before host a has answered; the job is ended'
+[ $(($(now_ms) - begin)) -lt 10000 ] || fail "the signal took too long"
+
 # Killing mpiexec ends what runs elsewhere.
 mark=$(mark)
 at_exit()
