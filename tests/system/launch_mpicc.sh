@@ -27,6 +27,16 @@ shows "cc $inc '-DA=\"b c\"' -c 'x y.c'" "$MPICC" -show '-DA="b c"' -c 'x y.c'
 shows "cc $inc" "$MPICC" -compile-info
 shows "cc $inc" "$MPICC" -show-compile-info
 shows "cc $link" "$MPICC" -link-info
+# As cmake and meson ask: without the compiler.
+shows "$inc" "$MPICC" -showme:compile
+shows "$link" "$MPICC" --showme:link
+shows "$dir/include" "$MPICC" -showme:incdirs
+shows "$dir/lib" "$MPICC" -showme:libdirs
+shows cc "$MPICC" -showme:command
+shows "cc $inc x.c $link" "$MPICC" --showme x.c
+"$MPICC" --showme:version | grep -Eq '[0-9]+\.[0-9]+\.[0-9]+' || fail "-showme:version"
+"$MPICC" -showme:moon 2>"$TMP/err" && fail "-showme:moon is accepted"
+expect "$TMP/err" '^mpicc: -showme: knows .*, not moon'
 MPIFORT=$PWD/$BUILD/bin/mpifort
 if [ -x "$MPIFORT" ]; then
 	flink="-L$dir/lib -Wl,-rpath,$dir/lib -lmpifort -lmpi"
