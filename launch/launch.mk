@@ -4,7 +4,7 @@
 
 HWLOC_LIBS ?= -lhwloc
 
-EXEC_SRC := $(wildcard launch/mpiexec/*.c) launch/pmi/pmi_field.c launch/pmi/pmi_value.c
+EXEC_SRC := $(wildcard launch/mpiexec/*.c) launch/pmi/pmi_field.c launch/pmi/pmi_value.c base/nearest.c
 EXEC_OBJ := $(EXEC_SRC:%.c=$(BUILD)/%.o)
 LAUNCH   := mpiexec mpirun o2g-proxy mpicc mpicxx mpic++
 LAUNCH_BIN := $(LAUNCH:%=$(BUILD)/bin/%)

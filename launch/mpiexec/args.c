@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "nearest.h"
+
 static const char help[] =
 	"usage: mpiexec [options] program [arguments] [: [options] program "
 	"...]\n"
@@ -311,6 +313,43 @@ static const struct option *find_option(const char *arg)
 	return NULL;
 }
 
+/* The option whose name is nearest, if it is near at all. */
+static const char *nearest(const char *arg, char *name, size_t size)
+{
+	unsigned best = 3;
+
+	arg += strspn(arg, "-");
+	*name = '\0';
+	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
+		for (const char *p = table[i].names; *p; p += *p == ' ') {
+			char one[32] = "";
+			size_t len = strcspn(p, " ");
+			unsigned d;
+
+			memcpy(one, p, len);
+			p += len;
+			d = o2g_distance(arg, one);
+			/* Of very short names everything is near. */
+			if (d < best && d < len) {
+				best = d;
+				snprintf(name, size, "%s", one);
+			}
+		}
+	}
+	return *name ? name : NULL;
+}
+
+static _Noreturn void no_option(const char *arg)
+{
+	char name[32];
+
+	if (nearest(arg, name, sizeof(name)))
+		fail(EXIT_USAGE,
+		     "%s is not an option; did you mean -%s? mpiexec --help lists them",
+		     arg, name);
+	fail(EXIT_USAGE, "%s is not an option; mpiexec --help lists them", arg);
+}
+
 /* Options up to the program; returns where that is. */
 static int parse_options(struct state *s, int argc, char **argv, int i)
 {
@@ -321,9 +360,7 @@ static int parse_options(struct state *s, int argc, char **argv, int i)
 			return i + 1;
 		s->name = argv[i];
 		if (!o)
-			fail(EXIT_USAGE,
-			     "%s is not an option; mpiexec --help lists them",
-			     argv[i]);
+			no_option(argv[i]);
 		if (argc - i - 1 < o->values)
 			fail(EXIT_USAGE, "%s needs %d more argument%s", argv[i],
 			     o->values, o->values > 1 ? "s" : "");

@@ -128,6 +128,9 @@ void hosts_add_file(struct hosts *h, const char *path)
 		free(shown);
 	}
 	free(line);
+	if (ferror(f)) /* a directory, for one */
+		fail(EXIT_USAGE, "cannot read the host file %s: %s", path,
+		     strerror(errno));
 	fclose(f);
 	if (h->n == before)
 		fail(EXIT_USAGE,

@@ -154,6 +154,24 @@ static void cannot(const struct rank *r, int code, const char *why)
 	buf_cleanup(&b);
 }
 
+/* Before thousands of ranks are started to find out. */
+static bool enough_files(int nranks)
+{
+	struct rlimit limit;
+	rlim_t needed = nranks * 3ull + 8; /* out, err and pmi of each */
+	char *why;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur >= needed)
+		return true;
+	why = xprintf(
+		"%d ranks on %s need %llu open files, but the limit is %llu; raise it (ulimit -n), or use more hosts",
+		nranks, proxy.start.host, (unsigned long long)needed,
+		(unsigned long long)limit.rlim_cur);
+	cannot(&proxy.ranks[0], EXIT_TROUBLE, why);
+	free(why);
+	return false;
+}
+
 static void start_ranks(struct reader *data)
 {
 	char *why;
@@ -164,6 +182,11 @@ static void start_ranks(struct reader *data)
 	pmi_server_init();
 	bind_init();
 	proxy.ranks = xmalloc(proxy.start.nranks * sizeof(*proxy.ranks));
+	proxy.ranks[0].spec = &proxy.start.ranks[0];
+	if (!enough_files(proxy.start.nranks)) {
+		finish();
+		return;
+	}
 	for (int i = 0; i < proxy.start.nranks; i++) {
 		struct rank *r = &proxy.ranks[i];
 

@@ -190,18 +190,22 @@ static _Noreturn void become_rank(const struct rank *r, struct plumbing *p,
 	tell(p->report.rank, STEP_EXEC);
 }
 
-/* "a.out" with a file of that name in the directory: the usual slip. */
+/* "a.out" with a file of that name in the directory: the usual slip. And a script
+ * may be there while what its first line names is not. */
 static const char *hint(const struct start_app *app)
 {
+	const char *name = app->argv.at[0];
+	bool absolute = name[0] == '/', there;
 	char *path;
-	bool there;
 
-	if (strchr(app->argv.at[0], '/'))
-		return "; check the path";
-	path = xprintf("%s/%s", app->wdir[0] ? app->wdir : ".",
-		       app->argv.at[0]);
-	there = access(path, X_OK) == 0;
+	path = xprintf("%s%s%s",
+		       absolute ? "" : app->wdir[0] ? app->wdir : ".",
+		       absolute ? "" : "/", name);
+	there = *name && access(path, X_OK) == 0;
 	free(path);
+	if (strchr(name, '/'))
+		return there ? "; the file is there, but not what its first line names (#!), or the loader it was linked for"
+			     : "; check the path";
 	return there ? "; it is in the working directory: write ./ in front of it"
 		     : "; give its path, or add its directory to PATH";
 }

@@ -27,7 +27,7 @@ says 126 'cannot start /etc/passwd on .*: Permission denied; is it a program' \
 printf 'x' >"$TMP/notelf"
 printf '#!/no/such/shell\n' >"$TMP/badshell"
 chmod +x "$TMP/badshell"
-says 127 'cannot start .*badshell on .*No such file' -n 1 "$TMP/badshell"
+says 127 'cannot start .*badshell on .*No such file.*; the file is there, but not what its first line names' -n 1 "$TMP/badshell"
 says 126 'cannot use the working directory /no/dir' -wdir /no/dir -n 1 true
 
 says 2 'no program to run is given' -n 2
@@ -36,12 +36,17 @@ says 2 '^mpiexec: -n needs a number of at least 1, not "0"' -n 0 true
 says 2 '^mpiexec: -n needs a number of at least 1, not "2x"' -n 2x true
 says 2 '^mpiexec: -np needs 1 more argument' -np
 says 2 '^mpiexec: -nosuch is not an option' -nosuch true
+says 2 '^mpiexec: --hostfle is not an option; did you mean -hostfile\?' --hostfle x true
+says 2 '^mpiexec: -q is not an option; mpiexec --help' -q true
 says 2 '-stdin 2, but there are only 2 ranks' -stdin 2 -n 2 true
 says 2 '-stdin needs a rank, all or none, not "x"' -stdin x -n 2 true
 says 2 '-bind-to needs .*, not "moon"' -bind-to moon -n 2 true
 says 2 '-env needs the name of a variable, not "A=B"' -env A=B c true
 
 says 2 'cannot read the host file /no/file: No such file' -f /no/file true
+says 2 'cannot read the host file /tmp: Is a directory' -f /tmp true
+says 1 '1000000 ranks on .* need .* open files, but the limit is .*ulimit -n' \
+	-n 1000000 true
 line()
 {
 	printf 'good:1\n%s\n' "$1" >"$TMP/hosts"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
-/* sources: mpi/datatype.c mpi/datatype_array.c mpi/datatype_build.c mpi/datatype_contents.c mpi/datatype_darray.c mpi/datatype_indexed.c mpi/datatype_layout.c mpi/datatype_pack.c mpi/datatype_packed.c mpi/datatype_query.c mpi/datatype_table.c mpi/op.c mpi/op_loops.c mpi/op_pairs.c mpi/fiber.c base/log.c base/settings.c mpi/coll/[a-z]*.c mpi/coll/[a-z]*[a-z]/[a-z]*.c mpi/handle_int.c */
+/* sources: mpi/datatype.c mpi/datatype_array.c mpi/datatype_build.c mpi/datatype_contents.c mpi/datatype_darray.c mpi/datatype_indexed.c mpi/datatype_layout.c mpi/datatype_pack.c mpi/datatype_packed.c mpi/datatype_query.c mpi/datatype_table.c mpi/op.c mpi/op_loops.c mpi/op_pairs.c mpi/fiber.c base/log.c base/nearest.c base/settings.c mpi/coll/[a-z]*.c mpi/coll/[a-z]*[a-z]/[a-z]*.c mpi/handle_int.c */
 /*
  * The collectives with threads for ranks and a queue for the network, so that
  * every algorithm runs with any number of ranks, also where the library would

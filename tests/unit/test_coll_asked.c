@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
-/* sources: mpi/coll/asked.c base/log.c base/settings.c */
+/* sources: mpi/coll/asked.c base/log.c base/nearest.c base/settings.c */
 /* What O2G_COLL may say. */
 #include <setjmp.h>
 #include <stdarg.h>

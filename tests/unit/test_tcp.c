@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
-/* sources: core/credit.c core/match.c core/proto.c core/recv.c core/rma.c core/send.c core/stream.c core/wire.c base/log.c base/settings.c channel/body.c channel/tcp/addr.c channel/tcp/alive.c channel/tcp/card.c channel/tcp/choose.c channel/tcp/conn.c channel/tcp/dial.c channel/tcp/hello.c channel/tcp/listen.c channel/tcp/recv.c channel/tcp/send.c channel/tcp/sock.c channel/tcp/tcp.c tests/mock/tcp_host.c */
+/* sources: core/credit.c core/match.c core/proto.c core/recv.c core/rma.c core/send.c core/stream.c core/wire.c base/log.c base/nearest.c base/settings.c channel/body.c channel/tcp/addr.c channel/tcp/alive.c channel/tcp/card.c channel/tcp/choose.c channel/tcp/conn.c channel/tcp/dial.c channel/tcp/hello.c channel/tcp/listen.c channel/tcp/recv.c channel/tcp/send.c channel/tcp/sock.c channel/tcp/tcp.c tests/mock/tcp_host.c */
 /* libs: -lnettle */
 /*
  * The TCP channel over real sockets: two or more endpoints in one process, and
