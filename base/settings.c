@@ -10,6 +10,7 @@
 #include <strings.h>
 
 #include "log.h"
+#include "nearest.h"
 
 struct setting {
 	enum o2g_setting_kind kind;
@@ -31,7 +32,7 @@ static const struct setting table[] = {
 /* Variables that are ours but are not settings: set by the launcher, or for the
  * compiler wrappers. */
 static const char *const not_settings[] = { "O2G_JOB", "O2G_LAUNCHER",
-					    "O2G_CC", "O2G_CXX" };
+					    "O2G_CC", "O2G_CXX", "O2G_FC" };
 
 static struct o2g_settings values;
 static bool from_env[NSETTINGS];
@@ -88,9 +89,19 @@ static int parse_bool(const char *text, bool *value)
 	return -EINVAL;
 }
 
+static void *field_of(const struct setting *s)
+{
+	return (char *)&values + s->offset;
+}
+
+static bool is_number(const struct setting *s)
+{
+	return s->kind == O2G_SETTING_INT || s->kind == O2G_SETTING_SIZE;
+}
+
 static int assign(const struct setting *s, const char *text)
 {
-	void *field = (char *)&values + s->offset;
+	void *field = field_of(s);
 
 	switch (s->kind) {
 	case O2G_SETTING_STR:
@@ -107,6 +118,43 @@ static int assign(const struct setting *s, const char *text)
 	return -EINVAL;
 }
 
+/*
+ * Numbers outside of these do harm: a job with pieces of one byte has not ended
+ * in an hour. 0 is always possible where it means a default.
+ */
+static const struct limit {
+	const char *name;
+	int64_t low, high;
+	bool zero;
+} limits[] = {
+	{ "SPIN", -1, 1000000000, false },
+	{ "TCP_CHUNK", 4 << 10, INT64_MAX, false },
+	{ "TCP_SNDBUF", 16 << 10, 1 << 30, true },
+	{ "TCP_RCVBUF", 16 << 10, 1 << 30, true },
+	{ "TCP_TIMEOUT", 1, 1000000, false },
+	{ "TCP_SILENCE", 6, 3600, false },
+};
+
+/* Into the range, and say so. Sizes above INT64_MAX count as that. */
+static void limit(const struct setting *s, int64_t *value)
+{
+	int64_t v = s->kind == O2G_SETTING_SIZE && *value < 0 ? INT64_MAX :
+								*value;
+
+	for (size_t i = 0; i < sizeof(limits) / sizeof(*limits); i++) {
+		const struct limit *l = &limits[i];
+
+		if (strcmp(l->name, s->name) || (!v && l->zero) ||
+		    (v >= l->low && v <= l->high))
+			continue;
+		*value = v < l->low ? l->low : l->high;
+		o2g_warn("O2G_%s is %lld, but %s%lld to %lld is possible; using %lld",
+			 s->name, (long long)v, l->zero ? "0 or " : "",
+			 (long long)l->low, (long long)l->high,
+			 (long long)*value);
+	}
+}
+
 static const char *expected(enum o2g_setting_kind kind)
 {
 	switch (kind) {
@@ -115,34 +163,6 @@ static const char *expected(enum o2g_setting_kind kind)
 	case O2G_SETTING_BOOL: return "0 or 1";
 	default: return "text";
 	}
-}
-
-/* Edit distance, for the nearest real name of a misspelt one. */
-static unsigned distance(const char *a, const char *b)
-{
-	size_t n = strlen(b);
-	unsigned row[64];
-
-	if (n >= 63)
-		return 99;
-	for (size_t j = 0; j <= n; j++)
-		row[j] = j;
-	for (size_t i = 1; a[i - 1]; i++) {
-		unsigned diag = row[0];
-
-		row[0] = i;
-		for (size_t j = 1; j <= n; j++) {
-			unsigned best = diag + (a[i - 1] != b[j - 1]);
-
-			diag = row[j];
-			if (row[j] + 1 < best)
-				best = row[j] + 1;
-			if (row[j - 1] + 1 < best)
-				best = row[j - 1] + 1;
-			row[j] = best;
-		}
-	}
-	return row[n];
 }
 
 static bool is_known(const char *var, size_t len)
@@ -169,7 +189,7 @@ static void warn_unknown(const char *var, size_t len)
 	memcpy(name, var + 4, len - 4);
 	name[len - 4] = '\0';
 	for (size_t i = 0; i < NSETTINGS; i++) {
-		unsigned d = distance(name, table[i].name);
+		unsigned d = o2g_distance(name, table[i].name);
 
 		if (d < best_distance) {
 			best_distance = d;
@@ -208,6 +228,8 @@ static void read_all(void)
 			continue;
 		if (assign(&table[i], text) == 0) {
 			from_env[i] = true;
+			if (is_number(&table[i]))
+				limit(&table[i], field_of(&table[i]));
 			continue;
 		}
 		assign(&table[i], table[i].def);
@@ -264,7 +286,10 @@ int o2g_setting_set(size_t index, const char *text)
 	if (setenv(var, text, 1))
 		return -EINVAL;
 	from_env[index] = true;
-	return assign(&table[index], getenv(var));
+	assign(&table[index], getenv(var));
+	if (is_number(&table[index]))
+		limit(&table[index], field_of(&table[index]));
+	return 0;
 }
 
 bool o2g_list_has(const char *list, const char *word)

@@ -17,6 +17,11 @@ said 'O2G_UNEXPECTED is "lots", but a size .* using 64M' O2G_UNEXPECTED=lots
 said 'O2G_SPIN is "x", but a whole number' O2G_SPIN=x
 said 'O2G_STATS is "maybe", but 0 or 1' O2G_STATS=maybe
 said 'O2G_LOG is "loud"' O2G_LOG=loud
+said 'O2G_TCP_CHUNK is 1, but 4096 to .* is possible; using 4096' O2G_TCP_CHUNK=1
+said 'O2G_TCP_RCVBUF is 1, but 0 or 16384 to .*; using 16384' O2G_TCP_RCVBUF=1
+said 'O2G_TCP_SNDBUF is [0-9]+, but .*; using 1073741824' O2G_TCP_SNDBUF=18446744073709551615
+said 'O2G_TCP_TIMEOUT is 9223372036854775807, but 1 to 1000000' O2G_TCP_TIMEOUT=9223372036854775807
+said 'O2G_TCP_SILENCE is -5, but 6 to 3600 is possible; using 6' O2G_TCP_SILENCE=-5
 said 'O2G_COLL: allreduce has no algorithm "dubling"; it has .*doubling' O2G_COLL=allreduce=dubling
 said 'O2G_COLL: there is no collective "alreduce"; there are .*allreduce' O2G_COLL=alreduce=doubling
 said 'O2G_COLL: the bytes in "bcast=linear:1-x" are no range' O2G_COLL=bcast=linear:1-x
@@ -26,6 +31,10 @@ said 'O2G_CHANNELS names "tpc", which is not a channel' O2G_CHANNELS=tpc
 env -u O2G_CHANNELS O2G_LOG=info "$O2G" info >"$TMP/out" 2>"$TMP/err" ||
 	fail "o2g info fails"
 [ -s "$TMP/err" ] && { cat "$TMP/err"; fail "words about nothing"; }
+for ours in O2G_CC O2G_CXX O2G_FC; do
+	env -u O2G_CHANNELS $ours=x "$O2G" info 2>"$TMP/err" >/dev/null
+	[ -s "$TMP/err" ] && { cat "$TMP/err"; fail "$ours is one of ours"; }
+done
 expect "$TMP/out" 'O2G_LOG +info +environment'
 expect "$TMP/out" 'O2G_CHANNELS +shm,bpf,tcp +default'
 expect "$TMP/out" '^  allreduce +shared '
