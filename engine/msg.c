@@ -34,8 +34,9 @@ static inline struct user_peer *destination(struct user_ep *ep, int rank,
 			return p;
 	}
 	p = user_peer_connect(ep, rank, err);
-	/* Unreachable is how the request ends, not how the call does. */
-	if (!p && *err != -EINVAL && *err != -ENOMEM)
+	/* Unreachable is how the request ends, not how the call does; without
+	 * `resolve` it would never end. */
+	if (!p && *err != -EINVAL && *err != -ENOMEM && *err != -EDESTADDRREQ)
 		p = ep->peers[rank];
 	return p;
 }

@@ -20,6 +20,7 @@ static void set_identity(struct user_ep *ep, const struct o2g_attr *attr)
 {
 	ep->eng.rank = attr->rank;
 	ep->eng.size = attr->size;
+	ep->owner = getpid();
 	ep->resolve = attr->resolve;
 	ep->ended = attr->ended;
 	ep->on_lost = attr->lost;
@@ -144,6 +145,10 @@ void user_close(struct o2g_ep *o)
 {
 	struct user_ep *ep = user_of(o);
 
+	/* In a child the connections and rings are still the parent's, which
+	 * goes on: no goodbye may be said on them. */
+	if (ep->owner != getpid())
+		return;
 	user_async_stop(ep);
 	user_lock(ep);
 	user_flush(ep);

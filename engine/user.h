@@ -76,6 +76,7 @@ struct kern;
 struct user_ep {
 	struct eng_ep eng;
 	struct kern *kern; /* kernel engine: the driver, see kernel.h */
+	pid_t owner; /* a forked child has a copy of all this, and no use for it */
 	struct eng_lock lock;
 	struct o2g_core core;
 	struct user_peer **peers; /* by rank, NULL until first use */

@@ -58,6 +58,8 @@ static int thread_level(int required)
 	return MPI_THREAD_MULTIPLE;
 }
 
+static pid_t starter;
+
 static int start(int required, const char *func)
 {
 	int state = 0;
@@ -70,6 +72,7 @@ static int start(int required, const char *func)
 					       "MPI was initialized already");
 	mpii.provided = thread_level(required);
 	mpii.main_thread = pthread_self();
+	starter = getpid();
 	if (mpii_runtime_hold_all() < 0)
 		mpii_abort(MPI_ERR_OTHER, NULL);
 	if (mpii.provided == MPI_THREAD_MULTIPLE) {
@@ -142,6 +145,12 @@ int PMPI_Finalize(void)
 
 	if (!mpii_world_running())
 		return not_running("MPI_Finalize");
+	/* A forked child that exits through handlers meant for its parent, as
+	 * Python's do: the job knows nothing of it, and nobody would answer. */
+	if (starter != getpid()) {
+		atomic_store(&mpii.state, 2);
+		return MPI_SUCCESS;
+	}
 	/* The standard's hook for libraries: they may still use MPI here. */
 	err = mpii_attr_delete_all(MPII_ATTR_COMM, MPI_COMM_SELF,
 				   &mpii_self.attrs);

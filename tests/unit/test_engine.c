@@ -897,6 +897,50 @@ static void two_copies__shm(void **state)
 	unsetenv("O2G_SHM_GET");
 }
 
+/* --- a child that was forked and ends --- */
+
+static void forked(void)
+{
+	char byte = (char)me, got = -1;
+	int other = !me, status;
+	pid_t child;
+
+	CHECK(o2g_send(ep, other, 1, &byte, 1, 0) == 0);
+	CHECK(o2g_recv(ep, other, 1, 0, &got, 1, NULL) == 0);
+	child = fork();
+	if (!child) {
+		o2g_close(ep);
+		_exit(0);
+	}
+	CHECK(waitpid(child, &status, 0) == child && status == 0);
+	CHECK(o2g_send(ep, other, 2, &byte, 1, 0) == 0);
+	CHECK(o2g_recv(ep, other, 2, 0, &got, 1, NULL) == 0 && got == other);
+}
+
+static void forked__shm(void **state)
+{
+	job("shm", 2, forked, -1);
+}
+
+static void forked__tcp(void **state)
+{
+	job("tcp", 2, forked, -1);
+}
+
+/* Nobody can say where the peer is: an error, at once. */
+static void unresolved(void **state)
+{
+	struct o2g_attr attr = { .rank = 0, .size = 2 };
+	struct o2g_seg seg = { "x", 1 };
+	struct o2g_req *req;
+	struct o2g_ep *alone;
+
+	assert_int_equal(o2g_open(&attr, &alone), 0);
+	assert_int_equal(o2g_isend(alone, 1, 1, &seg, 1, 0, &req),
+			 -EDESTADDRREQ);
+	o2g_close(alone);
+}
+
 #define BOTH(name) cmocka_unit_test(name##__shm), cmocka_unit_test(name##__tcp)
 
 int main(int argc, char **argv)
@@ -913,6 +957,7 @@ int main(int argc, char **argv)
 		BOTH(death),	  BOTH(death_unheard),
 		BOTH(flood),	    BOTH(idle_costs_nothing),
 		cmocka_unit_test(two_copies__shm),
+		BOTH(forked),	    cmocka_unit_test(unresolved),
 	};
 
 	if (argc > 1)
