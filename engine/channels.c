@@ -103,7 +103,8 @@ int user_channels_open(struct user_ep *ep)
 		list += len;
 		list += *list == ',';
 	}
-	if (user_channel_wanted(&tcp_chan_ops))
+	if (user_channel_wanted(&tcp_chan_ops) &&
+	    !o2g_list_has(o2g_settings()->channels, tcp_chan_ops.name))
 		open_one(ep, &tcp_chan_ops);
 	if (!ep->nchans && ep->eng.size > 1) {
 		o2g_error("none of the channels in O2G_CHANNELS=%s can be used",
