@@ -74,6 +74,8 @@ int mpii_allgather_blocks(const struct coll *k, const struct coll_side *r,
 
 int mpii_alltoall_shared(const struct coll *k, const struct coll_side *s,
 			 const struct coll_side *r);
+int mpii_alltoall_boxes(const struct coll *k, const struct coll_side *s,
+			const struct coll_side *r);
 int mpii_alltoall_pieces(const struct coll *k, const struct coll_side *s,
 			 const struct coll_side *r);
 int mpii_alltoall_pull(const struct coll *k, const struct coll_side *s,

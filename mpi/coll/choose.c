@@ -3,6 +3,7 @@
 #include "coll/choose.h"
 
 #include "coll/asked.h"
+#include "coll/boxes.h"
 #include "coll/levels.h"
 #include "coll/ranges.h"
 #include "coll/shared.h"
@@ -83,6 +84,20 @@ static bool shared_blocks(const struct call *c)
 static bool shared_rows(const struct call *c)
 {
 	return c->bytes * c->k->c->size <= COLL_SHARED_ROW &&
+	       coll_shared_use(c->k);
+}
+
+/* ... and these are so short that many calls have room at a time. */
+static bool shared_short_rows(const struct call *c)
+{
+	return c->bytes * c->k->c->size <= COLL_SHARED_SHORT &&
+	       coll_shared_use(c->k);
+}
+
+/* ... and each block fits into a box. */
+static bool shared_boxes(const struct call *c)
+{
+	return c->bytes <= (MPI_Count)coll_box_room(c->k->c->size) &&
 	       coll_shared_use(c->k);
 }
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "coll/algorithms.h"
+#include "coll/boxes.h"
 #include "coll/levels.h"
 #include "coll/state.h"
 #include "request.h"
@@ -31,7 +32,7 @@ static const struct row_kind {
 	size_t bytes; /* of a row */
 } kinds[KINDS] = {
 	{ SLOTS, LINE - WORD },
-	{ 16, 1024 },
+	{ 16, COLL_SHARED_SHORT },
 	{ 8, COLL_SHARED_LONG },
 };
 
@@ -48,8 +49,10 @@ struct coll_shared {
 	unsigned losses;     /* of libo2g, when all members were alive */
 	int n;
 	int *others; /* world ranks of the other members */
+	unsigned *turns; /* see boxes.h */
 	char *memory;
 	size_t bytes;
+	size_t boxes; /* where they are in it */
 };
 
 /* --- the memory --- */
@@ -64,7 +67,7 @@ static size_t area_bytes(const struct row_kind *kind, int n)
 	return (size_t)(n + 1) * kind->bytes;
 }
 
-static size_t all_bytes(int n)
+static size_t slots_and_areas(int n)
 {
 	size_t bytes = sizeof(struct start) + SLOTS * slot_bytes(n);
 
@@ -80,6 +83,7 @@ static void destroy(struct coll_shared *s)
 		atomic_fetch_sub(&segments, 1);
 	}
 	free(s->others);
+	free(s->turns);
 	free(s);
 }
 
@@ -178,14 +182,16 @@ static struct coll_shared *create(struct mpii_comm *c)
 	if (!s)
 		return NULL;
 	s->n = c->size;
-	s->bytes = all_bytes(s->n);
+	s->boxes = slots_and_areas(s->n);
+	s->bytes = s->boxes + coll_boxes_bytes(s->n);
 	s->state = c->size > 1 && c->size <= COLL_SHARED_RANKS &&
 				   coll_place(c) == COLL_TOGETHER ?
 			   UNKNOWN :
 			   UNUSABLE;
 	s->others = malloc(c->size * sizeof(int));
-	if (!s->others) {
-		free(s);
+	s->turns = calloc(c->size, sizeof(*s->turns));
+	if (!s->others || !s->turns) {
+		destroy(s);
 		return NULL;
 	}
 	for (int i = 0, k = 0; s->state == UNKNOWN && i < c->size; i++)
@@ -237,7 +243,8 @@ static char *area(const struct coll_shared *s, int which, uint64_t call)
  * ranks have given different ones. */
 #define DISAGREE 0xffffffu
 
-struct coll_slot coll_slot_take(const struct coll *k, MPI_Count bytes)
+struct coll_slot coll_slot_take_as(const struct coll *k, MPI_Count bytes,
+				   MPI_Count length)
 {
 	struct coll_shared *s = shared_of(k->c);
 	uint64_t call = s->calls++;
@@ -255,9 +262,14 @@ struct coll_slot coll_slot_take(const struct coll *k, MPI_Count bytes)
 		.row_bytes = which ? kinds[which].bytes : LINE,
 		.areas = kinds[which].areas,
 		.call = call,
-		.length = coll_is_wrong(k) ? DISAGREE : (unsigned)bytes,
+		.length = coll_is_wrong(k) ? DISAGREE : (unsigned)length,
 		.n = s->n,
 	};
+}
+
+struct coll_slot coll_slot_take(const struct coll *k, MPI_Count bytes)
+{
+	return coll_slot_take_as(k, bytes, bytes);
 }
 
 static int compare(const struct coll *k, const struct coll_slot *o,
@@ -361,12 +373,21 @@ int coll_slot_enter(const struct coll *k, const struct coll_slot *o)
 		       wait_for(k, o->s, &c->left, left);
 }
 
-/* Ranks below, lengths above: both sums fit, of at most COLL_SHARED_RANKS. */
+/* Ranks below, of which there are at most COLL_SHARED_RANKS. Above what is made of
+ * their lengths: sums of lengths could be the same though ranks disagree. */
 #define ARRIVED_BITS 8
+
+static inline unsigned arrival(unsigned length)
+{
+	unsigned mixed = length * 0x9e3779b1u;
+
+	mixed = (mixed ^ mixed >> 15) * 0x85ebca6bu;
+	return (mixed & ~((1u << ARRIVED_BITS) - 1)) | 1;
+}
 
 bool coll_slot_arrive(const struct coll *k, struct coll_slot *o)
 {
-	unsigned one = o->length << ARRIVED_BITS | 1;
+	unsigned one = arrival(o->length);
 	unsigned sum = one + atomic_fetch_add_explicit(&o->c->arrived, one,
 						       memory_order_acq_rel);
 
@@ -437,4 +458,24 @@ int coll_slot_await(const struct coll *k, const struct coll_slot *o, int rank)
 	int err = wait_for(k, o->s, &w->published, (unsigned)o->call + 1);
 
 	return err ? err : compare(k, o, w->length);
+}
+
+/* --- for boxes.c --- */
+
+char *coll_shared_boxes(const struct coll *k, unsigned **turns)
+{
+	struct coll_shared *s = shared_of(k->c);
+
+	*turns = s->turns;
+	return s->memory + s->boxes;
+}
+
+int coll_shared_await(const struct coll *k, atomic_uint *word, unsigned want)
+{
+	return wait_for(k, shared_of(k->c), word, want);
+}
+
+void coll_shared_wake(const struct coll *k, int reader)
+{
+	wake(shared_of(k->c), &k->c->world[reader], 1);
 }

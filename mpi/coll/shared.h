@@ -34,6 +34,7 @@
 
 #include "coll/coll.h"
 
+#define COLL_SHARED_SHORT 1024 /* many rows of such */
 #define COLL_SHARED_ROW (32 << 10) /* up to here short blocks and messages */
 #define COLL_SHARED_LONG ((64 << 10) + 64) /* a piece of longer ones: pieces.h */
 #define COLL_SHARED_RANKS 32
@@ -49,7 +50,7 @@ bool coll_shared_use(const struct coll *k);
  * beside them, in the same line, show whether the ranks agree about theirs.
  */
 struct coll_slot_counters {
-	_Alignas(64) atomic_uint arrived; /* ranks, and the sum of lengths */
+	_Alignas(64) atomic_uint arrived; /* ranks, and what tells if lengths differ */
 	_Alignas(64) atomic_uint released;
 	unsigned length; /* of all who arrived, or of who released */
 	_Alignas(64) atomic_uint left;
@@ -69,6 +70,10 @@ struct coll_slot {
 
 /* For rows of so many bytes, at most COLL_SHARED_LONG. */
 struct coll_slot coll_slot_take(const struct coll *k, MPI_Count bytes);
+/* The same, but what ranks have to agree about is another length. */
+struct coll_slot coll_slot_take_as(const struct coll *k, MPI_Count bytes,
+				   MPI_Count length);
+#define COLL_LENGTHS_DIFFER 0xfffffe /* more than any: their rows tell */
 int coll_slot_enter(const struct coll *k, const struct coll_slot *o);
 bool coll_slot_arrive(const struct coll *k, struct coll_slot *o);
 void coll_slot_release(const struct coll_slot *o);
@@ -80,6 +85,13 @@ int coll_slot_wait_left(const struct coll *k, const struct coll_slot *o);
 void coll_slot_publish(const struct coll *k, const struct coll_slot *o,
 		       int reader);
 int coll_slot_await(const struct coll *k, const struct coll_slot *o, int rank);
+
+/* For boxes.h: their memory, and a number that this rank has for each. */
+char *coll_shared_boxes(const struct coll *k, unsigned **turns);
+/* Until a word of that memory is so far. */
+int coll_shared_await(const struct coll *k, atomic_uint *word, unsigned want);
+/* Having written what rank @reader may wait for. */
+void coll_shared_wake(const struct coll *k, int reader);
 
 static inline char *coll_slot_row(const struct coll_slot *o, int rank)
 {

@@ -6,6 +6,7 @@
 	COLL_ADAPT(alltoall_##algorithm, mpii_alltoall_##algorithm, \
 		   &a->s, &a->r)
 ADAPT(shared)
+ADAPT(boxes)
 ADAPT(pieces)
 ADAPT(pull)
 ADAPT(central)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * Alltoall of blocks that do not fit into a row together, between ranks of one
- * host: as alltoallv does it, in n - 1 rounds, piece by piece.
+ * Alltoall of blocks that do not fit into a box, between ranks of one host: as
+ * alltoallv does it, one box after the other.
  *
- * Cost: one wait, and two copies of each block, by both its ranks at the same time.
+ * Cost: a wait for each box that a block fills, and two copies of it, by both its
+ * ranks at the same time.
  */
 #include "coll/algorithms.h"
 
