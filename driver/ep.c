@@ -298,6 +298,8 @@ static void init_core(struct o2gk_ep *ep, const struct o2gd_setup *s,
 	ep->core.budget_total = s->dump_size;
 	ep->core.budget_peer = share;
 	ep->core.data_chunk = s->data_chunk;
+	/* Only the library knows which of them nobody is left for. */
+	ep->core.any_outlives = true;
 	ep->rank = s->rank;
 	ep->size = s->size;
 	/* A message longer than a piece of the dump area is never unexpected. */

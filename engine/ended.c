@@ -20,6 +20,7 @@
  */
 #include <stdio.h>
 
+#include "kernel.h"
 #include "user.h"
 
 #define LOOK_US 500000
@@ -96,36 +97,61 @@ static void reach_awaited(struct user_ep *ep)
 
 /* --- what is doomed --- */
 
+/*
+ * Of a death one receive from any source is told: not one that the driver has a
+ * message for by now. So that is asked of the driver in between.
+ */
+static bool any_is_doomed(struct user_ep *ep, const struct o2g_req *req)
+{
+	struct user_req *r = user_req_of(req);
+
+	if (r->in_driver &&
+	    (!ep->doomed(ep->resolve_arg, req->tag, O2G_DOOMED_ANY_ASK) ||
+	     !kern_claim(&ep->core, &r->core)))
+		return false;
+	return ep->doomed(ep->resolve_arg, req->tag, O2G_DOOMED_ANY);
+}
+
 static bool is_doomed(const struct o2g_req *req, void *arg)
 {
 	struct user_ep *ep = arg;
 
-	return ep->doomed(ep->resolve_arg, req->tag,
-			  req->kind == O2G_REQ_RECV &&
-				  req->match.src == O2G_MATCH_ANY);
+	if (req->kind == O2G_REQ_RECV && req->match.src == O2G_MATCH_ANY)
+		return any_is_doomed(ep, req);
+	return ep->doomed(ep->resolve_arg, req->tag, O2G_DOOMED_ONE);
+}
+
+static bool may_be_doomed(struct user_ep *ep)
+{
+	return ep->doomed && atomic_load(&ep->losses);
 }
 
 bool user_any_doomed(struct user_ep *ep, u64 tag)
 {
-	return ep->doomed && atomic_load(&ep->losses) &&
-	       ep->doomed(ep->resolve_arg, tag, 1);
+	return may_be_doomed(ep) &&
+	       ep->doomed(ep->resolve_arg, tag, O2G_DOOMED_ANY);
 }
 
 void user_ended_give_up(struct user_ep *ep)
 {
-	if (ep->doomed && atomic_load(&ep->losses))
-		o2g_proto_give_up(&ep->core, is_doomed, ep, -O2G_ERR_PEER);
+	if (!may_be_doomed(ep))
+		return;
+	o2g_proto_give_up(&ep->core, is_doomed, ep, -O2G_ERR_PEER);
+	if (ep->kern)
+		kern_give_up(ep, O2G_REQ_RECV, is_doomed);
 }
 
 static void give_up_sends(struct user_ep *ep)
 {
-	if (!ep->doomed || !atomic_load(&ep->losses))
+	if (!may_be_doomed(ep))
 		return;
 	for (int i = 0; i < ep->eng.size; i++)
 		if (ep->peers[i] && !ep->peers[i]->lost)
 			o2g_proto_give_up_sends(&ep->core,
 						&ep->peers[i]->cp.core,
 						is_doomed, ep);
+	if (ep->kern)
+		kern_give_up(ep, O2G_REQ_SEND, is_doomed);
 }
 
 /* --- looking --- */

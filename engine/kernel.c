@@ -173,12 +173,44 @@ int kern_take_socket(struct user_ep *ep, struct chan_peer *p, int fd)
 	struct o2gd_socket s = { .peer = p->core.rank, .fd = fd };
 	int err = kern_call(ep->kern, O2GD_SOCKET, &s);
 
-	if (err < 0)
+	if (err < 0) {
 		o2g_warn("the driver does not take the connection to rank %u: %s",
 			 p->core.rank, strerror(-err));
-	else
-		ep->kern->sockets++;
-	return err;
+		return err;
+	}
+	container_of(p, struct user_peer, cp)->handed = true;
+	ep->kern->sockets++;
+	return 0;
+}
+
+/*
+ * To the program a small message is sent when the driver has it. What is left then
+ * is for a peer whose connection we have not made yet, or waits for credit.
+ */
+static bool waits_for_socket(const struct user_ep *ep, struct user_peer *p)
+{
+	struct o2gd_peer_info i = { .peer = p->cp.core.rank };
+
+	if (p->lost || p->handed || !kern_carries(ep, p))
+		return false;
+	return !kern_call(ep->kern, O2GD_PEER_INFO, &i) && i.queued;
+}
+
+static bool waits_for_credit(const struct user_req *r)
+{
+	return r->in_driver && r->detached && r->core.kind == O2G_REQ_SEND;
+}
+
+bool kern_all_sent(const struct user_ep *ep)
+{
+	for (u32 i = 0; i < ep->nslabs; i++)
+		for (u32 j = 0; j < USER_SLAB; j++)
+			if (waits_for_credit(&ep->slabs[i][j]))
+				return false;
+	for (int i = 0; i < ep->eng.size; i++)
+		if (ep->peers[i] && waits_for_socket(ep, ep->peers[i]))
+			return false;
+	return true;
 }
 
 bool kern_has_all(const struct user_ep *ep)

@@ -61,6 +61,8 @@ int kern_grow(struct user_ep *ep, u32 slots);
 /* Has the driver a socket to every rank that is not reached by memory? */
 bool kern_has_all(const struct user_ep *ep);
 int kern_take_socket(struct user_ep *ep, struct chan_peer *p, int fd);
+/* Nothing that the program has sent, and cannot wait for, is still with us? */
+bool kern_all_sent(const struct user_ep *ep);
 void kern_peer_lost(struct user_ep *ep, u32 rank);
 /* ioctl: 0 or more, or a negative errno. */
 int kern_call(const struct kern *k, unsigned long request, void *arg);
@@ -104,6 +106,9 @@ int kern_irecv(struct o2g_ep *ep, int source, u64 tag, u64 ignore,
 int kern_recv(struct o2g_ep *ep, int source, u64 tag, u64 ignore, void *buf,
 	      size_t len, struct o2g_status *status);
 int kern_cancel(struct o2g_req *req);
+/* Take those of this kind back from the driver that wait in vain. */
+void kern_give_up(struct user_ep *ep, enum o2g_req_kind kind,
+		  bool (*doomed)(const struct o2g_req *req, void *arg));
 int kern_probe(struct o2g_ep *ep, int source, u64 tag, u64 ignore, bool block,
 	       struct o2g_msg **msg, struct o2g_status *status);
 int kern_imrecv(struct o2g_msg *msg, const struct o2g_seg *segs, unsigned nsegs,

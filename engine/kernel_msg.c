@@ -282,23 +282,28 @@ int kern_recv(struct o2g_ep *o, int source, u64 tag, u64 ignore, void *buf,
 
 /* --- cancelling --- */
 
-static int cancel_driver(struct user_ep *ep, struct user_req *r)
+/* 0 and it is over, or why the driver keeps it. */
+static int take_back(struct user_ep *ep, struct user_req *r, int status)
 {
 	u32 slot = r->slot;
 	int err = kern_call(ep->kern, O2GD_CANCEL, &slot);
 
-	if (err == -EINPROGRESS)
-		return 0;
 	if (err)
 		return err;
 	kern_left(ep, r);
 	if (r->core.flags & O2G_REQF_SHARED)
 		o2g_proto_withdraw(&ep->core, &r->core);
-	r->core.flags |= O2G_REQF_CANCELLED;
 	r->core.state = O2G_ST_DONE;
-	r->core.status = -O2G_ERR_CANCELLED;
+	r->core.status = status;
 	ep->core.ops->complete(&ep->core, &r->core);
 	return 0;
+}
+
+static int cancel_driver(struct user_ep *ep, struct user_req *r)
+{
+	int err = take_back(ep, r, -O2G_ERR_CANCELLED);
+
+	return err == -EINPROGRESS ? 0 : err;
 }
 
 int kern_cancel(struct o2g_req *req)
@@ -311,6 +316,37 @@ int kern_cancel(struct o2g_req *req)
 	err = r->in_driver ? cancel_driver(ep, r) : user_cancel(req);
 	user_unlock(ep);
 	return err;
+}
+
+/* Those that the core has, too, are given up there; of matched messages (which
+ * come from any source here) the driver knows the end. */
+static bool only_driver_has(const struct user_req *r)
+{
+	return r->in_driver && !(r->core.flags & O2G_REQF_SHARED) &&
+	       (r->core.kind == O2G_REQ_SEND ||
+		(r->core.kind == O2G_REQ_RECV &&
+		 r->core.match.src != O2G_MATCH_ANY));
+}
+
+static void give_up(struct user_ep *ep, struct user_req *r,
+		    bool (*doomed)(const struct o2g_req *req, void *arg))
+{
+	if (doomed(&r->core, ep))
+		take_back(ep, r,
+			  r->core.kind == O2G_REQ_SEND ? -O2G_ERR_CANCELLED :
+							 -O2G_ERR_PEER);
+}
+
+void kern_give_up(struct user_ep *ep, enum o2g_req_kind kind,
+		  bool (*doomed)(const struct o2g_req *req, void *arg))
+{
+	for (u32 i = 0; i < ep->nslabs; i++)
+		for (u32 j = 0; j < USER_SLAB; j++) {
+			struct user_req *r = &ep->slabs[i][j];
+
+			if (only_driver_has(r) && r->core.kind == kind)
+				give_up(ep, r, doomed);
+		}
 }
 
 /* --- probing --- */

@@ -129,7 +129,7 @@ static int all_sent(void *arg)
 			    O2G_ST_XMIT)
 				return 0;
 	}
-	return 1;
+	return !ep->kern || kern_all_sent(ep);
 }
 
 static void drop_unexpected(struct o2g_match_entry *e, void *arg)

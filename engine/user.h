@@ -49,6 +49,7 @@ struct user_peer {
 	struct chan_peer cp; /* cp.core is the core's peer */
 	struct user_ep *ep;
 	bool lost;
+	bool handed; /* kernel engine: the driver has its socket */
 	bool bye_pending; /* to be given up after this round: it said BYE, */
 	const char *bye_why; /* ... or else why */
 	struct user_peer *next_bye;
@@ -160,7 +161,7 @@ struct user_ep {
 	int (*resolve)(void *arg, int rank, char *address, size_t size);
 	int (*ended)(void *arg, struct o2g_ended *ended);
 	void (*on_lost)(void *arg, int rank, int finished);
-	int (*doomed)(void *arg, uint64_t tag, int any);
+	int (*doomed)(void *arg, uint64_t tag, int which);
 	void *resolve_arg; /* of all four */
 	unsigned char secret[O2G_SECRET_SIZE];
 	unsigned local_size;

@@ -75,6 +75,13 @@ struct o2g_ended {
 	char how[128];	/* "it was killed by signal 9" */
 };
 
+/* What o2g_attr.doomed is asked about. */
+enum o2g_doomed {
+	O2G_DOOMED_ONE,	    /* a send, or a receive from one source */
+	O2G_DOOMED_ANY,	    /* a receive or probe from any; yes: it is told */
+	O2G_DOOMED_ANY_ASK, /* the same, but it may be too late to tell it */
+};
+
 struct o2g_attr {
 	int rank;	  /* this endpoint, 0 … size-1 */
 	int size;	  /* endpoints in the job */
@@ -97,12 +104,12 @@ struct o2g_attr {
 	 */
 	void (*lost)(void *arg, int rank, int finished);
 	/*
-	 * Then: is a receive (from any source?) or a send of this tag to end
-	 * with O2G_ERR_PEER, too, though its own peer is there? Asked again now
-	 * and then while there are such. NULL: only receives from any source do
-	 * that are posted when a peer dies.
+	 * Then: is a receive or a send of this tag to end with O2G_ERR_PEER,
+	 * too, though its own peer is there? Asked again now and then while
+	 * there are such. NULL: only receives from any source do that are posted
+	 * when a peer dies.
 	 */
-	int (*doomed)(void *arg, uint64_t tag, int any);
+	int (*doomed)(void *arg, uint64_t tag, int which);
 	void *arg; /* of all four */
 };
 

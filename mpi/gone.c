@@ -92,7 +92,7 @@ static bool all_gone(const struct mpii_comm *c)
 	return c->inter ? !left : c->size > 1 && left == 1;
 }
 
-static bool any_is_doomed(struct mpii_comm *c)
+static bool any_is_doomed(struct mpii_comm *c, bool tell)
 {
 	unsigned dead = 0;
 
@@ -100,15 +100,17 @@ static bool any_is_doomed(struct mpii_comm *c)
 		dead += has_died(c->world[i]);
 	if (dead == c->deaths_told)
 		return all_gone(c);
-	c->deaths_told = dead;
+	if (tell)
+		c->deaths_told = dead;
 	return true;
 }
 
-static bool is_doomed(struct mpii_comm *c, unsigned kind, bool any)
+static bool is_doomed(struct mpii_comm *c, unsigned kind, int which)
 {
 	switch (kind) {
 	case MPII_CTX_PT2PT:
-		return any && any_is_doomed(c);
+		return which != O2G_DOOMED_ONE &&
+		       any_is_doomed(c, which == O2G_DOOMED_ANY);
 	case MPII_CTX_COLL:
 	case MPII_CTX_ALL:
 		return latest_member(c) >= 0;
@@ -117,11 +119,11 @@ static bool is_doomed(struct mpii_comm *c, unsigned kind, bool any)
 	}
 }
 
-int mpii_gone_doomed(void *arg, uint64_t tag, int any)
+int mpii_gone_doomed(void *arg, uint64_t tag, int which)
 {
 	uint32_t context = (uint32_t)(tag >> 32);
 	struct mpii_comm *c = mpii_context_lock(context);
-	bool yes = c && is_doomed(c, context % MPII_CTX_COUNT, any);
+	bool yes = c && is_doomed(c, context % MPII_CTX_COUNT, which);
 
 	mpii_context_unlock();
 	return yes;

@@ -10,7 +10,7 @@ bool mpii_gone_start(int size);
 
 /* For struct o2g_attr: lost and doomed. */
 void mpii_gone_note(void *arg, int rank, int finished);
-int mpii_gone_doomed(void *arg, uint64_t tag, int any);
+int mpii_gone_doomed(void *arg, uint64_t tag, int which);
 
 /* The rank in the world of the member that died last, and not in order: of the
  * communicator, or of the whole that it is a part of. -1. */

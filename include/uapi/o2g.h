@@ -31,6 +31,10 @@
  * then poll(2) the descriptor, or call O2GD_WAIT, which does all of it. The
  * descriptor is also readable while shared->arrived differs from shared->seen:
  * who waits in a probe copies the one to the other and probes again.
+ *
+ * A lost peer. What needs it ends with O2G_ERR_PEER, and a completion of its own
+ * (O2GD_SLOT_PEER) says why. A receive from any source stays: others may send to
+ * it. Who knows better cancels it.
  */
 #ifndef O2G_UAPI_H
 #define O2G_UAPI_H

@@ -140,6 +140,79 @@ static int do_split(void)
 	return MPI_Comm_split(WORLD, rank % 2, 0, &c);
 }
 
+/* Of two receives from any source one is told, and the other serves the living. */
+static int do_any_two(void)
+{
+	int err, which, errors = 0, next = (rank + 1) % dead;
+	MPI_Request r[2];
+
+	for (int i = 0; i < 2; i++)
+		MPI_Irecv(&buf[i], 1, MPI_CHAR, MPI_ANY_SOURCE, 7, WORLD,
+			  &r[i]);
+	for (int i = 0; i < 2; i++) {
+		err = MPI_Waitany(2, r, &which, IGNORE);
+		errors += err != 0;
+		if (!i)
+			MPI_Send(other, 1, MPI_CHAR, next, 7, WORLD);
+	}
+	EQUAL(errors, 1);
+	return MPI_ERR_PROC_ABORTED;
+}
+
+/* A dead and a living one side by side, and a receive that is taken back. */
+static int do_mixed(void)
+{
+	int flag, next = (rank + 1) % dead, prev = (rank + dead - 1) % dead;
+	MPI_Status st[3];
+	MPI_Request r[3];
+
+	MPI_Irecv(buf, 1, MPI_CHAR, dead, 8, WORLD, &r[0]);
+	MPI_Irecv(buf + 1, BIG - 1, MPI_CHAR, prev, 8, WORLD, &r[1]);
+	MPI_Irecv(other, 1, MPI_CHAR, prev, 9, WORLD, &r[2]);
+	FAILS(MPI_Wait(&r[0], IGNORE), MPI_ERR_PROC_ABORTED);
+	CHECK(!MPI_Cancel(&r[2]));
+	MPI_Irecv(buf, 1, MPI_CHAR, dead, 8, WORLD, &r[0]);
+	MPI_Send(other + 1, BIG - 1, MPI_CHAR, next, 8, WORLD);
+	FAILS(MPI_Waitall(3, r, st), MPI_ERR_IN_STATUS);
+	CHECK(!st[1].MPI_ERROR && !st[2].MPI_ERROR);
+	MPI_Test_cancelled(&st[2], &flag);
+	CHECK(flag);
+	return st[0].MPI_ERROR;
+}
+
+static int do_persistent(void)
+{
+	MPI_Request r;
+	int err = 0;
+
+	MPI_Recv_init(buf, 1, MPI_CHAR, dead, 0, WORLD, &r);
+	for (int i = 0; i < 2; i++) {
+		err = MPI_Start(&r);
+		err = err ? err : MPI_Wait(&r, IGNORE);
+		FAILS(err, MPI_ERR_PROC_ABORTED);
+	}
+	MPI_Request_free(&r);
+	return err;
+}
+
+/* The living among themselves: that works. */
+static int do_others(void)
+{
+	int ok = 1, sum = 0;
+	MPI_Group all, living;
+	MPI_Comm c;
+
+	MPI_Comm_group(WORLD, &all);
+	MPI_Group_excl(all, 1, &dead, &living);
+	CHECK(!MPI_Comm_create_group(WORLD, living, 5, &c));
+	CHECK(!MPI_Allreduce(&ok, &sum, 1, MPI_INT, MPI_SUM, c) && sum == dead);
+	CHECK(!MPI_Barrier(c));
+	MPI_Comm_free(&c);
+	MPI_Group_free(&all);
+	MPI_Group_free(&living);
+	return MPI_ERR_PROC_ABORTED;
+}
+
 static int do_nothing(void) /* but MPI_Finalize */
 {
 	return MPI_ERR_PROC_ABORTED;
@@ -159,6 +232,9 @@ static const struct {
 	{ "allreduce", do_allreduce },
 	{ "gather", do_gather },   { "ialltoall", do_ialltoall },
 	{ "dup", do_dup },	   { "split", do_split },
+	{ "any2", do_any_two },	   { "mixed", do_mixed },
+	{ "persistent", do_persistent },
+	{ "others", do_others },
 	{ "finalize", do_nothing },
 };
 
