@@ -31,7 +31,7 @@ static const char help[] =
 	"line\n"
 	"  -ppn N                    N ranks on a host before the next one is "
 	"used\n"
-	"  -bind-to WHAT             none, hwthread, core, socket or numa\n"
+	"  -bind-to WHAT             none, hwthread, core, socket, numa or auto\n"
 	"  -map-by WHAT              spread ranks over these first\n"
 	"  -report-bindings          say where each rank is bound\n"
 	"\n"
