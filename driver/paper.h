@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
  * The eight calls of 2004, in the driver: what paper.c (the calls), paper_area.c
- * (the dump area), paper_entry.c (what the program sees), paper_rx.c (the
- * sockets) and paper_look.c (what others see) share.
+ * (the dump area), paper_entry.c (what the program sees), paper_msg.c (messages),
+ * paper_rx.c (their bytes), paper_sock.c (sockets) and paper_look.c (what others
+ * see) share.
  *
  * Messages are parsed and matched where they arrive. What a program gave us to
  * write to, the entry and the buffer of a receive and the dump area, is pinned,
@@ -182,13 +183,38 @@ void o2gk_paper_flush(struct o2gk_paper *paper);
 void o2gk_paper_settle(struct o2gk_paper *paper);
 bool o2gk_paper_is_late(const struct o2gk_paper *paper);
 
-/* paper_rx.c */
-int o2gk_paper_sock_add(struct o2gk_paper *paper, u32 rank, int fd);
-void o2gk_paper_sock_release_all(struct o2gk_paper *paper);
-/* In the program's own threads: copy what waits for that. */
-void o2gk_paper_run_jobs(struct o2gk_paper *paper);
-/* Under paper->lock, when there is new room or a new receive. */
+/* paper_msg.c: under paper->lock */
+#define O2GK_PAPER_NO_RANK U32_MAX /* for traces: these endpoints have none */
+/* Who sees the phase has the rest of the receive state, too. */
+static inline enum o2gk_paper_phase
+o2gk_paper_phase(const struct o2gk_paper_sock *s)
+{
+	return smp_load_acquire(&s->phase); /* pairs with set_phase */
+}
+
+/* The program sees s->info. */
+void o2gk_paper_tell(struct o2gk_paper_sock *s);
+/* A header is there: find a place for the body, or hold it. */
+void o2gk_paper_arrive(struct o2gk_paper_sock *s);
+/* The last byte is. */
+void o2gk_paper_finish(struct o2gk_paper_sock *s);
+void o2gk_paper_lose(struct o2gk_paper_sock *s, enum o2gd_lost why, u64 detail);
+/* When there is new room or a new receive. */
 void o2gk_paper_resume(struct o2gk_paper *paper);
 bool o2gk_paper_can_arrive(struct o2gk_paper *paper, s32 rank);
+
+/* paper_rx.c */
+/* With the socket's lock: all there is, or one turn. False: something is left. */
+bool o2gk_paper_rx_run(struct o2gk_paper_sock *s, enum o2gk_context context);
+/* In process context: read, and see whether that was all. */
+void o2gk_paper_rx_turn(struct o2gk_paper_sock *s, enum o2gk_context context);
+/* In the program's own threads: copy what waits for that. */
+void o2gk_paper_run_jobs(struct o2gk_paper *paper);
+
+/* paper_sock.c */
+int o2gk_paper_sock_add(struct o2gk_paper *paper, u32 rank, int fd);
+void o2gk_paper_sock_release_all(struct o2gk_paper *paper);
+/* The callbacks are no longer ours; under the socket's lock. */
+void o2gk_paper_sock_restore(struct o2gk_paper_sock *s);
 
 #endif

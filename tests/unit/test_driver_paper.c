@@ -412,7 +412,7 @@ static void o2gk_paper_msg_alloc__no_overlap(void **state)
 	world_run(places);
 }
 
-/* --- paper_rx.c --- */
+/* --- paper_msg.c, paper_rx.c --- */
 
 static void lost_by(void (*end)(void), bool orderly)
 {
