@@ -193,4 +193,21 @@ static inline void coll_shares(struct coll_arrays *a, MPI_Count count, int n,
 	s->displs = a->displs;
 }
 
+/* Blocks of these counts, one behind the other, as those of s; a keeps where they
+ * begin. Returns the sum. */
+static inline MPI_Count coll_row(struct coll_arrays *a,
+				 const MPI_Count *counts, int n,
+				 struct coll_side *s)
+{
+	MPI_Count total = 0;
+
+	for (int i = 0; i < n; i++) {
+		a->displs[i] = total;
+		total += counts[i];
+	}
+	s->counts = counts;
+	s->displs = a->displs;
+	return total;
+}
+
 #endif

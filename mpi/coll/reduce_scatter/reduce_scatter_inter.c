@@ -36,20 +36,16 @@ int mpii_reduce_scatter_inter(const struct coll *k, const void *in, void *out,
 			      struct mpii_op *op)
 {
 	int n = k->c->size, err;
-	struct coll_side s = { .unit = t->extent, .t = t, .counts = counts };
+	struct coll_side s = { .unit = t->extent, .t = t };
 	struct coll_memory m1, m2;
 	struct coll_arrays a;
-	MPI_Count total = 0;
+	MPI_Count total;
 	void *ours;
 
 	err = coll_arrays_init(&a, n);
 	if (err)
 		return err;
-	for (int i = 0; i < n; i++) {
-		a.displs[i] = total;
-		total += counts[i];
-	}
-	s.displs = a.displs;
+	total = coll_row(&a, counts, n, &s);
 	ours = coll_memory_typed(&m1, total, t);
 	s.buf = coll_memory_typed(&m2, total, t);
 	err = MPI_ERR_NO_MEM;

@@ -12,19 +12,15 @@ int mpii_reduce_scatter_reduce(const struct coll *k, const void *in, void *out,
 			       struct mpii_op *op)
 {
 	int n = k->c->size, rank = k->c->rank, err;
-	struct coll_side s = { .unit = t->extent, .t = t, .counts = counts };
+	struct coll_side s = { .unit = t->extent, .t = t };
 	struct coll_memory mem;
 	struct coll_arrays a;
-	MPI_Count total = 0;
+	MPI_Count total;
 
 	err = coll_arrays_init(&a, n);
 	if (err)
 		return err;
-	for (int i = 0; i < n; i++) {
-		a.displs[i] = total;
-		total += counts[i];
-	}
-	s.displs = a.displs;
+	total = coll_row(&a, counts, n, &s);
 	s.buf = coll_memory_typed(&mem, rank == 0 ? total : 0, t);
 	err = s.buf ? mpii_reduce_binomial(k, in, s.buf, total, t, op, 0) :
 		      MPI_ERR_NO_MEM;
