@@ -27,19 +27,19 @@ $(BUILD)/include/o2g.h: $(BUILD)/include/%: include/%
 	ln -sf '$(abspath $<)' $@
 
 $(BUILD)/bin/mpicc $(BUILD)/bin/mpicxx: | $(BUILD_INCLUDE)
-$(BUILD)/bin/mpicc: launch/mpicc.in
-	@mkdir -p $(@D)
-	sed -e 's|@VERSION@|$(VERSION)|' -e 's|@NAME@|mpicc|' \
-	  -e 's|@COMPILER@|cc|' -e 's|@VARIABLE@|O2G_CC|' -e 's|@OPTION@|cc|' \
-	  -e 's|@HEADER@|mpi.h|' -e 's|@LIBS@|-lmpi|' -e 's|@FLAGS@||' $< >$@
-	chmod +x $@
+# $(call make_wrapper,COMPILER,VARIABLE,OPTION,HEADER,LIBS,FLAGS)
+define make_wrapper
+@mkdir -p $(@D)
+sed -e 's|@VERSION@|$(VERSION)|' -e 's|@NAME@|$(@F)|' -e 's|@COMPILER@|$(1)|' \
+  -e 's|@VARIABLE@|$(2)|' -e 's|@OPTION@|$(3)|' -e 's|@HEADER@|$(4)|' \
+  -e 's|@LIBS@|$(5)|' -e 's|@FLAGS@|$(6)|' $< >$@
+chmod +x $@
+endef
 
+$(BUILD)/bin/mpicc: launch/mpicc.in
+	$(call make_wrapper,cc,O2G_CC,cc,mpi.h,-lmpi,)
 $(BUILD)/bin/mpicxx: launch/mpicc.in
-	@mkdir -p $(@D)
-	sed -e 's|@VERSION@|$(VERSION)|' -e 's|@NAME@|mpicxx|' \
-	  -e 's|@COMPILER@|c++|' -e 's|@VARIABLE@|O2G_CXX|' -e 's|@OPTION@|cxx|' \
-	  -e 's|@HEADER@|mpi.h|' -e 's|@LIBS@|-lmpi|' -e 's|@FLAGS@||' $< >$@
-	chmod +x $@
+	$(call make_wrapper,c++,O2G_CXX,cxx,mpi.h,-lmpi,)
 
 $(BUILD)/bin/mpic++: $(BUILD)/bin/mpicxx
 	ln -sf mpicxx $@

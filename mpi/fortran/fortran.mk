@@ -73,12 +73,7 @@ ALLOW := $(shell echo end | $(FC) $(MISMATCH) -fsyntax-only -x f95 - \
            2>/dev/null && echo $(MISMATCH))
 
 $(MPIFORT): launch/mpicc.in $(BUILD)/flags
-	@mkdir -p $(@D)
-	sed -e 's|@VERSION@|$(VERSION)|' -e 's|@NAME@|mpifort|' \
-	  -e 's|@COMPILER@|$(FC)|' -e 's|@VARIABLE@|O2G_FC|' -e 's|@OPTION@|fc|' \
-	  -e 's|@HEADER@|mpif.h|' -e 's|@LIBS@|-lmpifort -lmpi|' \
-	  -e 's|@FLAGS@|$(ALLOW)|' $< >$@
-	chmod +x $@
+	$(call make_wrapper,$(FC),O2G_FC,fc,mpif.h,-lmpifort -lmpi,$(ALLOW))
 $(BUILD)/bin/mpif90 $(BUILD)/bin/mpif77: $(MPIFORT)
 	ln -sf mpifort $@
 
