@@ -13,19 +13,10 @@
 #include <time.h>
 
 #include "match_ref.h"
+#include "rnd.h"
 
 #define POOL 8192
 #define FIXED_SEED 20070613
-
-static u64 rng;
-
-static u64 rnd(void)
-{
-	rng ^= rng << 13;
-	rng ^= rng >> 7;
-	rng ^= rng << 17;
-	return rng * 0x2545f4914f6cdd1dull >> 11;
-}
 
 static u64 below(u64 n)
 {

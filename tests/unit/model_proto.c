@@ -14,18 +14,9 @@
 #include <sanitizer/asan_interface.h>
 
 #include "../fuzz/fuzz_proto.c"
+#include "rnd.h"
 
 #define FIXED_SEED 20040921
-
-static u64 rng;
-
-static u64 rnd(void)
-{
-	rng ^= rng << 13;
-	rng ^= rng >> 7;
-	rng ^= rng << 17;
-	return rng * 0x2545f4914f6cdd1dull >> 11;
-}
 
 /* Each world can be run alone by the seed that is printed for it. */
 static void one_world(u64 seed)
