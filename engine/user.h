@@ -143,6 +143,7 @@ struct user_ep {
 
 	/* peers that end without a connection */
 	struct chan_timer ended_timer;
+	u64 calls_looked; /* `calls` when that last fired */
 	bool probed_any;
 
 	/* completion descriptor */
