@@ -116,6 +116,17 @@ struct chan_ops {
 	int (*put)(struct chan *c, struct chan_peer *p, u64 addr,
 		   const struct o2g_seg *segs, u32 nsegs, u64 len);
 
+	/*
+	 * Tell the peers of registered memory; key 0: slot is free again. And
+	 * look the key of a peer's memory up: 0, with the address, only if it
+	 * is known, allows this and reaches so far; -EAGAIN: ask the owner, with
+	 * packets. NULL: where there is no get and put.
+	 */
+	void (*set_key)(struct chan *c, u32 slot, const struct o2g_key *key,
+			unsigned access);
+	int (*find_key)(struct chan *c, struct chan_peer *p, u64 key,
+			u64 offset, u64 len, bool write, u64 *addr);
+
 	/* Is the peer in a wait, and would take part in copying? NULL: unknown. */
 	bool (*waits)(struct chan *c, struct chan_peer *p);
 

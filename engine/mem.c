@@ -25,6 +25,16 @@ static int free_slot(struct user_ep *ep)
 	return (int)old;
 }
 
+/* Tell it to peers that look keys up by themselves; a key of 0: it is gone. */
+static void publish(struct user_ep *ep, u32 slot, const struct o2g_key *key,
+		    unsigned access)
+{
+	for (unsigned i = 0; i < ep->nchans; i++)
+		if (ep->chans[i]->ops->set_key)
+			ep->chans[i]->ops->set_key(ep->chans[i], slot, key,
+						   access);
+}
+
 int user_mem_register(struct o2g_ep *o, void *base, size_t len,
 		      unsigned access, struct o2g_mem **mem,
 		      struct o2g_key *key)
@@ -56,9 +66,10 @@ int user_mem_register(struct o2g_ep *o, void *base, size_t len,
 	m->key = (u64)secret << 32 | (m->slot + 1);
 	ep->mems[slot] = m;
 	ep->mems_in_use++;
-	user_unlock(ep);
 	*mem = m;
 	*key = (struct o2g_key){ m->key, (u64)(uintptr_t)base, len };
+	publish(ep, m->slot, key, access);
+	user_unlock(ep);
 	return 0;
 }
 
@@ -67,6 +78,7 @@ void user_mem_deregister(struct o2g_mem *m)
 	struct user_ep *ep = (struct user_ep *)m->part.ep;
 
 	user_lock(ep);
+	publish(ep, m->slot, &(struct o2g_key){ 0 }, 0);
 	ep->mems[m->slot] = NULL;
 	ep->mems_in_use--;
 	user_unlock(ep);
@@ -92,21 +104,29 @@ int user_mem_find(struct o2g_core *c, struct o2g_peer *p, u64 key, u64 offset,
 	return 0;
 }
 
-/* Copy directly if the channel can; the caller falls back to packets. */
-static bool direct(struct chan_peer *cp, bool put, struct o2g_req *r,
-		   const struct o2g_key *key)
+/*
+ * Copy directly if the channel can and finds the key, afterwards, too. -EAGAIN:
+ * have it done with packets, which the owner answers, or refuses in its words.
+ */
+static int direct(struct chan_peer *cp, bool put, struct o2g_req *r)
 {
 	struct chan *chan = cp->chan;
-	u64 addr = key->base + r->offset;
-	int err = -EOPNOTSUPP;
+	u64 addr;
+	int err;
 
-	if (!chan || cp->core.down || !cp->core.can_get || cp->core.no_get)
-		return false;
-	if (put && chan->ops->put)
-		err = chan->ops->put(chan, cp, addr, r->segs, r->nsegs, r->len);
-	else if (!put && chan->ops->get)
-		err = chan->ops->get(chan, cp, addr, r->segs, r->nsegs, r->len);
-	return err == 0;
+	if (!chan || cp->core.down || !cp->core.can_get || cp->core.no_get ||
+	    !chan->ops->find_key)
+		return -EAGAIN;
+	err = chan->ops->find_key(chan, cp, r->key, r->offset, r->len, put,
+				  &addr);
+	if (err)
+		return err;
+	err = (put ? chan->ops->put : chan->ops->get)(chan, cp, addr, r->segs,
+						      r->nsegs, r->len);
+	if (err)
+		return -EAGAIN;
+	return chan->ops->find_key(chan, cp, r->key, r->offset, r->len, put,
+				   &addr);
 }
 
 static void set_rma(struct user_req *r, bool put, struct chan_peer *cp,
@@ -144,8 +164,10 @@ int user_rma(struct o2g_ep *o, bool put, int rank, const struct o2g_seg *segs,
 	}
 	set_rma(r, put, &p->cp, key, offset);
 	*req = &r->core;
-	if (direct(&p->cp, put, &r->core, key)) {
+	err = direct(&p->cp, put, &r->core);
+	if (err != -EAGAIN) {
 		o2g_list_init(&r->core.link);
+		r->core.status = err;
 		r->core.state = O2G_ST_DONE;
 		ep->core.ops->complete(&ep->core, &r->core);
 	} else if (put) {
@@ -153,6 +175,7 @@ int user_rma(struct o2g_ep *o, bool put, int rank, const struct o2g_seg *segs,
 	} else {
 		o2g_proto_get(&ep->core, &r->core);
 	}
+	err = 0;
 	if (!user_is_done(&r->core))
 		user_async_want(ep);
 out:

@@ -90,10 +90,23 @@ static int self_put(struct chan *c, struct chan_peer *p, u64 addr,
 	return 0;
 }
 
+static int self_find_key(struct chan *c, struct chan_peer *p, u64 key,
+			 u64 offset, u64 len, bool write, u64 *addr)
+{
+	struct o2g_seg seg;
+	int err = user_mem_find(chan_ep_core(c->ep), &p->core, key, offset,
+				len, write, &seg);
+
+	if (!err)
+		*addr = (uintptr_t)seg.base;
+	return err;
+}
+
 const struct chan_ops self_chan_ops = {
 	.name = "self",
 	.connect = self_connect,
 	.send = self_send,
 	.get = self_get,
 	.put = self_put,
+	.find_key = self_find_key,
 };

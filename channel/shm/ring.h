@@ -29,7 +29,7 @@
 #include "channel.h"
 
 #define SHM_MAGIC 0x6d68732d6732306full
-#define SHM_VERSION 2
+#define SHM_VERSION 3
 #define SHM_LINE 64
 #define SHM_HALF 32
 #define SHM_TINY_MAX 8 /* bytes of body in half a cell */
@@ -40,6 +40,7 @@
 #define SHM_CELLS_MAX 1024
 #define SHM_DATA_MIN (16u << 10)
 #define SHM_DATA_MAX (1u << 30)
+#define SHM_KEYS 256 /* who registers more memory is asked with packets */
 
 /* The start of a segment. */
 struct shm_head {
@@ -59,6 +60,14 @@ struct shm_head {
 	_Alignas(SHM_LINE) u32 sleeping;
 	_Alignas(SHM_LINE) u32 waiting; /* threads of the owner in a wait */
 	_Alignas(SHM_LINE) u64 attached[]; /* one bit for every rank */
+	/* struct shm_key keys[SHM_KEYS] follow, see keys.c */
+};
+
+/* Memory that the owner has registered. */
+struct shm_key {
+	u64 key; /* 0: none; stored last */
+	u64 base, len;
+	u64 access; /* O2G_READ, O2G_WRITE */
 };
 
 /* The start of a ring; the cells follow after one page, then the data. */

@@ -35,7 +35,8 @@ static u64 page_round(u64 n)
 
 static u64 head_bytes(u32 size)
 {
-	return page_round(sizeof(struct shm_head) + ((u64)size + 63) / 64 * 8);
+	return page_round(shm_keys_at(size) +
+			  SHM_KEYS * sizeof(struct shm_key));
 }
 
 static u64 ring_stride(const struct shm_head *h)

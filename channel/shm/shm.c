@@ -203,6 +203,8 @@ const struct chan_ops shm_chan_ops = {
 	.nudge = shm_nudge,
 	.get = shm_get,
 	.put = shm_put,
+	.set_key = shm_set_key,
+	.find_key = shm_find_key,
 	.waits = shm_waits,
 	.describe = shm_describe,
 };

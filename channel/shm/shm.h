@@ -10,6 +10,7 @@
  *	recv.c	    out of rings
  *	doorbell.c  sleeping and waking
  *	cma.c	    reading and writing a peer's memory
+ *	keys.c	    what of it has been registered
  */
 #ifndef SHM_H
 #define SHM_H
@@ -171,5 +172,12 @@ int shm_get(struct chan *c, struct chan_peer *p, u64 addr,
 	    const struct o2g_seg *segs, u32 nsegs, u64 len);
 int shm_put(struct chan *c, struct chan_peer *p, u64 addr,
 	    const struct o2g_seg *segs, u32 nsegs, u64 len);
+
+/* keys.c */
+size_t shm_keys_at(u32 size); /* in the segment of a job of that size */
+void shm_set_key(struct chan *c, u32 slot, const struct o2g_key *key,
+		 unsigned access);
+int shm_find_key(struct chan *c, struct chan_peer *p, u64 key, u64 offset,
+		 u64 len, bool write, u64 *addr);
 
 #endif

@@ -317,6 +317,71 @@ static void putget(void)
 	free(b);
 }
 
+/* What a put (or get) of 8 bytes ends with. */
+static int rma_error(int peer, int put, const struct o2g_key *key, uint64_t offset)
+{
+	static char b[8];
+	struct o2g_seg seg = { b, sizeof(b) };
+	struct o2g_status s;
+	struct o2g_req *r;
+	int err = (put ? o2g_put : o2g_get)(ep, peer, &seg, 1, key, offset, &r);
+
+	if (!err) {
+		err = o2g_wait(r, &s);
+		CHECK(s.error == err);
+	}
+	return err;
+}
+
+/* Keys that are wrong, allow something else or are no more; memory stays as it
+ * is. @first is how many are registered before. */
+static void refuse(int peer, int first)
+{
+	static char mine[3][64];
+	struct o2g_mem *mem[3], *more[first + 1];
+	struct o2g_key key[3], bad;
+
+	for (int i = 0; i < first; i++)
+		CHECK(!o2g_mem_register(ep, mine, 8, O2G_READ, &more[i], key));
+	for (int i = 0; i < 3; i++)
+		CHECK(!o2g_mem_register(ep, mine[i], 64, (unsigned)i + 1,
+					&mem[i], &key[i]));
+	CHECK(!o2g_send(ep, peer, 1, key, sizeof(key), 0));
+	CHECK(!o2g_recv(ep, peer, 1, 0, key, sizeof(key), NULL));
+	CHECK(rma_error(peer, 0, &key[0], 0) == 0);
+	CHECK(rma_error(peer, 1, &key[0], 0) == -EACCES);
+	CHECK(rma_error(peer, 0, &key[1], 0) == -EACCES);
+	CHECK(rma_error(peer, 1, &key[1], 56) == 0);
+	CHECK(rma_error(peer, 1, &key[2], 57) == -ERANGE);
+	bad = key[2];
+	bad.len = 1 << 20;
+	CHECK(rma_error(peer, 1, &bad, 57) == -ERANGE);
+	bad.key ^= 1ull << 40;
+	CHECK(rma_error(peer, 0, &bad, 0) == -ENOENT);
+	bad.key = 0;
+	CHECK(rma_error(peer, 1, &bad, 0) == -ENOENT);
+	CHECK(!o2g_send(ep, peer, 2, mine, 0, 0));
+	CHECK(!o2g_recv(ep, peer, 2, 0, mine, 0, NULL));
+	o2g_mem_deregister(mem[2]);
+	CHECK(!o2g_send(ep, peer, 3, mine, 0, 0));
+	CHECK(!o2g_recv(ep, peer, 3, 0, mine, 0, NULL));
+	CHECK(rma_error(peer, 1, &key[2], 0) == -ENOENT);
+	CHECK(rma_error(peer, 0, &key[2], 0) == -ENOENT);
+	CHECK(!o2g_send(ep, peer, 4, mine, 0, 0));
+	CHECK(!o2g_recv(ep, peer, 4, 0, mine, 0, NULL));
+	o2g_mem_deregister(mem[0]);
+	o2g_mem_deregister(mem[1]);
+	for (int i = 0; i < first; i++)
+		o2g_mem_deregister(more[i]);
+}
+
+static void refused(void)
+{
+	refuse(!me, 0);
+	refuse(!me, 255);
+	refuse(me, 0);
+}
+
 static void descriptor(void)
 {
 	static char b[1 << 20];
@@ -853,6 +918,7 @@ OVER(probing, 2, probing, -1)
 OVER(cancelling, 2, cancelling, -1)
 OVER(truncating, 2, truncating, -1)
 OVER(putget, 2, putget, -1)
+OVER(refused, 2, refused, -1)
 OVER(descriptor, 2, descriptor, -1)
 OVER(wait_any, 2, wait_any, -1)
 OVER(wait_errors, 2, wait_errors, -1)
@@ -894,6 +960,7 @@ static void two_copies__shm(void **state)
 	job("shm", 2, pingpong, -1);
 	job("shm", 3, storm, -1);
 	job("shm", 2, putget, -1);
+	job("shm", 2, refused, -1);
 	unsetenv("O2G_SHM_GET");
 }
 
@@ -948,7 +1015,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		BOTH(pingpong),	  BOTH(storm),	    BOTH(wildcards),
 		BOTH(probing),	  BOTH(cancelling), BOTH(truncating),
-		BOTH(putget),	  BOTH(descriptor), BOTH(wait_any),
+		BOTH(putget),	  BOTH(refused),    BOTH(descriptor), BOTH(wait_any),
 		BOTH(busy_peer),  BOTH(busy_receiver),
 		BOTH(threads),	  BOTH(to_self),
 		BOTH(work),	  BOTH(asked_once), BOTH(wait_errors),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
-/* sources: channel/body.c channel/shm/shm.c channel/shm/seg.c channel/shm/conn.c channel/shm/death.c channel/shm/send.c channel/shm/recv.c channel/shm/doorbell.c channel/shm/cma.c core/proto.c core/send.c core/recv.c core/rma.c core/credit.c core/match.c core/wire.c base/log.c base/nearest.c base/settings.c tests/mock/chan_host.c */
+/* sources: channel/body.c channel/shm/shm.c channel/shm/seg.c channel/shm/conn.c channel/shm/death.c channel/shm/send.c channel/shm/recv.c channel/shm/doorbell.c channel/shm/cma.c channel/shm/keys.c core/proto.c core/send.c core/recv.c core/rma.c core/credit.c core/match.c core/wire.c base/log.c base/nearest.c base/settings.c tests/mock/chan_host.c */
 /*
  * The shared-memory channel between two processes, under the real core. Every
  * test forks both ranks, so each reads its settings afresh and dies alone.
@@ -757,13 +757,13 @@ static void dir__full(void **arg)
 	run_well(no_room, no_room);
 }
 
-/* Not even room for the heads: the channel says why it cannot be used. */
+/* Room for one head of two: the channel says why it cannot be used. */
 static void dir__no_room_at_all(void **arg)
 {
 	pid_t pid;
 	int s;
 
-	if (mount("tmpfs", dir, "tmpfs", 0, "size=4k"))
+	if (mount("tmpfs", dir, "tmpfs", 0, "size=12k"))
 		skip();
 	pid = fork();
 	if (!pid) {
