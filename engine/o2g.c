@@ -300,6 +300,8 @@ const char *o2g_strerror(int error)
 		return "the message is longer than the receive buffer";
 	case O2G_ERR_CANCELLED:
 		return "cancelled";
+	case O2G_ERR_FORKED:
+		return "the child of a fork has no MPI: use MPI in the parent only, or exec";
 	default:
 		return strerror(error < 0 ? -error : error);
 	}

@@ -93,6 +93,7 @@ int user_open_as(const struct eng_ops *ops, struct kern *kern,
 	err = user_async_start(ep);
 	if (err)
 		goto err_channels;
+	user_forked_add(ep);
 	*out = (struct o2g_ep *)ep;
 	return 0;
 
@@ -149,6 +150,7 @@ void user_close(struct o2g_ep *o)
 	 * goes on: no goodbye may be said on them. */
 	if (ep->owner != getpid())
 		return;
+	user_forked_del(ep);
 	user_async_stop(ep);
 	user_lock(ep);
 	user_flush(ep);

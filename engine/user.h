@@ -77,6 +77,7 @@ struct kern;
 struct user_ep {
 	struct eng_ep eng;
 	struct kern *kern; /* kernel engine: the driver, see kernel.h */
+	struct user_ep *next_open; /* see forked.c */
 	pid_t owner; /* a forked child has a copy of all this, and no use for it */
 	struct eng_lock lock;
 	struct o2g_core core;
@@ -194,6 +195,9 @@ static inline struct user_ep *user_ep_of_req(const struct o2g_req *r)
 int user_open_as(const struct eng_ops *ops, struct kern *kern,
 		 const struct o2g_attr *attr, struct o2g_ep **ep);
 void user_close(struct o2g_ep *ep);
+/* In the child of a fork its calls fail. */
+void user_forked_add(struct user_ep *ep);
+void user_forked_del(struct user_ep *ep);
 void user_set_secret(struct o2g_ep *ep, const unsigned char *secret);
 int user_address(struct o2g_ep *ep, char *address, size_t size);
 

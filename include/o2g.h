@@ -23,6 +23,8 @@ extern "C" {
 #define O2G_ERR_TRUNCATED 201
 /* The request was cancelled. */
 #define O2G_ERR_CANCELLED 202
+/* This is the child of a fork, and the endpoint is its parent's. */
+#define O2G_ERR_FORKED 203
 
 #define O2G_ANY_SOURCE (-1)
 

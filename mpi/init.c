@@ -12,6 +12,8 @@
 
 struct mpii_process mpii;
 
+static pid_t starter;
+
 /* The exit code, with all said that there is to say. */
 static int last_words(int code, const char *text)
 {
@@ -33,6 +35,9 @@ _Noreturn void mpii_abort(int code, const char *text)
 {
 	int status = last_words(code, text);
 
+	/* The child of a fork is not what the launcher has started. */
+	if (starter && starter != getpid())
+		_exit(status);
 	pmi_abort(status, NULL);
 	_exit(status);
 }
@@ -58,7 +63,10 @@ static int thread_level(int required)
 	return MPI_THREAD_MULTIPLE;
 }
 
-static pid_t starter;
+static void in_child(void)
+{
+	mpii.forked = true;
+}
 
 static int start(int required, const char *func)
 {
@@ -73,6 +81,7 @@ static int start(int required, const char *func)
 	mpii.provided = thread_level(required);
 	mpii.main_thread = pthread_self();
 	starter = getpid();
+	pthread_atfork(NULL, NULL, in_child);
 	if (mpii_runtime_hold_all() < 0)
 		mpii_abort(MPI_ERR_OTHER, NULL);
 	if (mpii.provided == MPI_THREAD_MULTIPLE) {

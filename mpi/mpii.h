@@ -94,6 +94,7 @@ struct mpii_process {
 	atomic_int users; /* the world model and sessions: runtime.c */
 	atomic_bool sessions; /* there was one */
 	atomic_bool multiple; /* threads may be in MPI at the same time */
+	bool forked; /* this is a child: nothing shared is ours to write to */
 	int rank, size;	  /* in MPI_COMM_WORLD */
 	int provided;	  /* thread level */
 	struct o2g_ep *ep;

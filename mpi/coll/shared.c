@@ -213,7 +213,8 @@ bool coll_shared_use(const struct coll *k)
 {
 	struct coll_shared *s;
 
-	if (k->task) /* it may be continued by another thread */
+	/* A task may be continued by another thread. */
+	if (k->task || mpii_unlikely(mpii.forked))
 		return false;
 	s = shared_of(k->c);
 	if (mpii_likely(s && s->state == USED))

@@ -3,7 +3,43 @@
  * mistake WHAT: one mistake each, for tests/system/mpi_errors.sh, which looks
  * at what is said and how the job ends. Not in testlist.
  */
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include "check.h"
+
+/* A child of rank 0 calls what only its parent may; the job goes on. */
+static void in_child(const char *what)
+{
+	int x = 0, status = 0;
+	MPI_Request q;
+	pid_t child;
+
+	for (int i = 0; i < 20; i++)
+		MPI_Barrier(WORLD);
+	MPI_Irecv(&x, 1, MPI_INT, rank, 9, WORLD, &q);
+	child = rank ? 0 : fork();
+	if (!rank && !child) {
+		alarm(10);
+		if (!strcmp(what, "child_send"))
+			MPI_Send(&x, 1, MPI_INT, 1, 0, WORLD);
+		if (!strcmp(what, "child_recv"))
+			MPI_Recv(&x, 1, MPI_INT, 1, 0, WORLD, IGNORE);
+		if (!strcmp(what, "child_barrier"))
+			MPI_Barrier(WORLD);
+		if (!strcmp(what, "child_wait"))
+			MPI_Wait(&q, IGNORE);
+		_exit(0);
+	}
+	if (!rank)
+		waitpid(child, &status, 0);
+	MPI_Send(&x, 1, MPI_INT, rank, 9, WORLD);
+	MPI_Wait(&q, IGNORE);
+	MPI_Barrier(WORLD);
+	MPI_Finalize();
+	exit(WIFEXITED(status) && !WEXITSTATUS(status) ? 0 :
+	     WIFEXITED(status) ? 42 : 43);
+}
 
 int main(int argc, char **argv)
 {
@@ -14,6 +50,8 @@ int main(int argc, char **argv)
 	if (!strcmp(what, "before"))
 		MPI_Comm_rank(WORLD, &rank);
 	start(&argc, &argv);
+	if (!strncmp(what, "child_", 6))
+		in_child(what);
 	if (!strcmp(what, "rank"))
 		MPI_Send(x, 1, MPI_INT, 7, 0, WORLD);
 	if (!strcmp(what, "named")) {

@@ -26,6 +26,9 @@ says after 16 'MPI_Barrier: called after MPI_Finalize'
 says twice 16 'MPI_Init: MPI was initialized already'
 says abort 42 'MPI_Abort with code 42 on MPI_COMM_WORLD'
 expect "$TMP/out" 'said before'
+for call in send recv barrier wait; do
+	says child_$call 42 'the child of a fork has no MPI: use MPI in the parent only, or exec'
+done
 says abort256 1 'MPI_Abort with code 256'
 
 # MPI_ERRORS_ABORT ends those who share the object, and nobody else: of four
