@@ -64,6 +64,8 @@ int o2g_isend(struct o2g_ep *ep, int peer, uint64_t tag,
 	      const struct o2g_seg *segs, unsigned nsegs, unsigned flags,
 	      struct o2g_req **req)
 {
+	if (unlikely(flags & ~(unsigned)O2G_SYNC))
+		return -EINVAL;
 	return ops(ep)->isend(ep, peer, tag, segs, nsegs, flags, req);
 }
 
@@ -76,6 +78,8 @@ int o2g_inject(struct o2g_ep *ep, int peer, uint64_t tag, const void *buf,
 int o2g_send(struct o2g_ep *ep, int peer, uint64_t tag, const void *buf,
 	     size_t len, unsigned flags)
 {
+	if (unlikely(flags & ~(unsigned)O2G_SYNC))
+		return -EINVAL;
 	return ops(ep)->send(ep, peer, tag, buf, len, flags);
 }
 

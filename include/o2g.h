@@ -81,7 +81,7 @@ struct o2g_ended {
 enum o2g_doomed {
 	O2G_DOOMED_ONE,	    /* a send, or a receive from one source */
 	O2G_DOOMED_ANY,	    /* a receive or probe from any; yes: it is told */
-	O2G_DOOMED_ANY_ASK, /* the same, but it may be too late to tell it */
+	O2G_DOOMED_ANY_ASK /* the same, but it may be too late to tell it */
 };
 
 struct o2g_attr {
@@ -131,7 +131,7 @@ int o2g_size(const struct o2g_ep *ep);
 /* --- messages --- */
 
 enum o2g_flags {
-	O2G_SYNC = 1, /* send: complete only once a receive has matched */
+	O2G_SYNC = 1 /* send: complete only once a receive has matched */
 };
 
 int o2g_isend(struct o2g_ep *ep, int peer, uint64_t tag,
