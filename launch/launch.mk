@@ -6,7 +6,7 @@ HWLOC_LIBS ?= -lhwloc
 
 EXEC_SRC := $(wildcard launch/mpiexec/*.c) launch/pmi/pmi_field.c launch/pmi/pmi_value.c base/nearest.c
 EXEC_OBJ := $(EXEC_SRC:%.c=$(BUILD)/%.o)
-LAUNCH   := mpiexec mpirun o2g-proxy mpicc mpicxx mpic++
+LAUNCH   := mpiexec mpirun o2g-proxy mpicc mpicxx mpic++ mpiCC
 LAUNCH_BIN := $(LAUNCH:%=$(BUILD)/bin/%)
 
 all: $(LAUNCH_BIN)
@@ -41,7 +41,7 @@ $(BUILD)/bin/mpicc: launch/mpicc.in
 $(BUILD)/bin/mpicxx: launch/mpicc.in
 	$(call make_wrapper,c++,O2G_CXX,cxx,mpi.h,-lmpi,)
 
-$(BUILD)/bin/mpic++: $(BUILD)/bin/mpicxx
+$(BUILD)/bin/mpic++ $(BUILD)/bin/mpiCC: $(BUILD)/bin/mpicxx
 	ln -sf mpicxx $@
 
 # A rank without MPI, for the launcher's own tests.
@@ -65,6 +65,7 @@ install-launch: all
 	ln -sf mpiexec '$(DESTDIR)$(PREFIX)/bin/mpirun'
 	ln -sf mpiexec '$(DESTDIR)$(PREFIX)/bin/o2g-proxy'
 	ln -sf mpicxx '$(DESTDIR)$(PREFIX)/bin/mpic++'
+	ln -sf mpicxx '$(DESTDIR)$(PREFIX)/bin/mpiCC'
 
 uninstall: uninstall-launch
 uninstall-launch:

@@ -34,6 +34,7 @@ timeout 20 ./hello >out 2>&1 || { cat out; fail "hello"; }
 if command -v g++ >/dev/null; then
 	cp ring.c ring.cc
 	"$to/bin/mpicxx" ring.cc -o ring3 || fail "mpicxx"
+	"$to/bin/mpiCC" ring.cc -o ring3 || fail "mpiCC"
 	timeout 20 "$to/bin/mpiexec" -n 2 ./ring3 >out 2>&1 || { cat out; fail "ring3"; }
 fi
 if [ -x "$to/bin/mpifort" ]; then
