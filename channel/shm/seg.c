@@ -147,13 +147,21 @@ static int create_named(const char *dir, u64 token, u64 bytes, char *path,
 	return fd;
 }
 
-static int create_file(struct shm *s, u64 token, u64 bytes)
+/* Set to nothing it is as good as not set. */
+static const char *shm_dir(void)
 {
 	const char *dir = o2g_settings()->shm_dir;
+
+	return dir[0] ? dir : "/dev/shm";
+}
+
+static int create_file(struct shm *s, u64 token, u64 bytes)
+{
+	const char *dir = shm_dir(), *asked = getenv("O2G_SHM_DIR");
 	int fd;
 
 	/* The directory is only used when it was asked for by name. */
-	fd = getenv("O2G_SHM_DIR") ? create_nameless(dir, bytes) :
+	fd = asked && asked[0] ? create_nameless(dir, bytes) :
 				     create_memfd(bytes);
 	if (fd < 0)
 		fd = create_named(dir, token, bytes, s->own.path,
@@ -179,7 +187,7 @@ static void fill_head(struct shm *s, struct shm_head *h, u64 token)
 
 int shm_seg_create(struct shm *s, char *why, size_t why_size)
 {
-	const char *dir = o2g_settings()->shm_dir;
+	const char *dir = shm_dir();
 	struct shm_seg *seg = &s->own;
 	struct shm_head geometry = { .cells = s->cells, .data = s->data };
 	u64 token, bytes;

@@ -49,6 +49,9 @@ static int choose(const struct pmi_client **chosen)
 	const char *name = getenv("O2G_LAUNCHER");
 
 	*chosen = name ? client_named(name) : NULL;
+	if (name && name[0] && !*chosen && !pmi_launched_by_us())
+		o2g_warn("O2G_LAUNCHER is \"%s\", but pmi1, pmi2, pmix or none is possible; ignored",
+			 name);
 	if (!*chosen)
 		*chosen = client_offered();
 	if (*chosen)

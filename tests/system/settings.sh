@@ -55,6 +55,8 @@ expect "$TMP/out" 'O2G_ENGINE is "fast", but auto, user or kernel'
 O2G_CHANNELS=tcp "$O2G" info >"$TMP/out" 2>&1
 expect "$TMP/out" 'shm +not used: O2G_CHANNELS leaves it out'
 
+O2G_LAUNCHER=nobody timeout 20 "$prog" rank >"$TMP/out" 2>&1
+expect "$TMP/out" 'O2G_LAUNCHER is "nobody", but pmi1, pmi2, pmix or none'
 "$O2G" inof >"$TMP/out" 2>&1 && fail "o2g inof"
 expect "$TMP/out" 'there is no command "inof"'
 "$O2G" version | grep -q '^o2g [0-9]' || fail "o2g version"
