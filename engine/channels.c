@@ -61,6 +61,19 @@ static bool is_open(const struct user_ep *ep, const struct chan_ops *ops)
 	return false;
 }
 
+/* Is it worth a warning that this one cannot be used? Not where it depends on what
+ * the administrator has loaded, nor where shared memory does all. */
+static bool is_missed(const struct user_ep *ep, const struct chan_ops *ops)
+{
+	const char *asked = getenv("O2G_CHANNELS");
+
+	if (ops != &tcp_chan_ops)
+		return ops != &bpf_chan_ops;
+	return (asked && o2g_list_has(asked, ops->name)) ||
+	       !is_open(ep, &shm_chan_ops) ||
+	       ep->local_size != (unsigned)ep->eng.size;
+}
+
 static void open_one(struct user_ep *ep, const struct chan_ops *ops)
 {
 	struct chan *chan;
@@ -71,7 +84,7 @@ static void open_one(struct user_ep *ep, const struct chan_ops *ops)
 		return;
 	err = ops->open((struct chan_ep *)ep, &chan, why, sizeof(why));
 	if (err) {
-		o2g_log_line(ops == &bpf_chan_ops ? O2G_LOG_INFO : O2G_LOG_WARN,
+		o2g_log_line(is_missed(ep, ops) ? O2G_LOG_WARN : O2G_LOG_INFO,
 			     "channel %s cannot be used: %s", ops->name,
 			     why[0] ? why : strerror(-err));
 		return;
