@@ -404,7 +404,8 @@ int tcp_inject(struct chan *c, struct chan_peer *p, const struct o2g_hdr *h,
 	wait = in_burst(k) || !out_empty(k);
 	at = k->out + k->out_tail;
 	o2g_wire_put(h, at);
-	memcpy(at + O2G_HDR_SIZE, buf, len);
+	if (len)
+		memcpy(at + O2G_HDR_SIZE, buf, len);
 	if (wait) {
 		out_grown(k, bytes);
 		return 0;
