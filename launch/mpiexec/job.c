@@ -88,9 +88,8 @@ static void aborted(int rank, struct reader *data)
 		verdict_abort_some(rank, code, ranks);
 		return;
 	}
-	text = xprintf(
-		"rank %d on %s called MPI_Abort with code %d; the job is ended",
-		rank, job_host(rank), code);
+	text = xprintf("rank %d on %s called MPI_Abort with code %d", rank,
+		       job_host(rank), code);
 
 	/* A job that was aborted has not succeeded, whatever it says. */
 	verdict_fail(CAUSE_ABORT, rank, code & 0xff ? code & 0xff : 1, text);

@@ -40,11 +40,29 @@ static void end_ranks(unsigned grace_ms)
 	timer_set(&give_up_timer, GIVE_UP_MS);
 }
 
-static void pronounce(void)
+static bool others_run(void)
+{
+	for (int r = 0; r < job.place.size; r++)
+		if (r != first.rank && !job.ranks[r].exited)
+			return true;
+	return false;
+}
+
+/* Of a rank that has failed; CAUSE_OTHER has its own words. */
+static const char *outcome(bool ends)
+{
+	if (first.cause == CAUSE_OTHER)
+		return "";
+	if (ends)
+		return "; the job is ended";
+	return others_run() ? "; the others go on" : "";
+}
+
+static void pronounce(const char *and)
 {
 	timer_clear(&settle_timer);
 	if (first.text)
-		say("%s", first.text);
+		say("%s%s", first.text, and);
 	free(first.text);
 	first.text = NULL;
 	job.code = first.code;
@@ -52,8 +70,10 @@ static void pronounce(void)
 
 static void on_settled(struct timer *t)
 {
-	pronounce();
-	if (!job.opt->keep_going || first.cause == CAUSE_OTHER)
+	bool ends = !job.opt->keep_going || first.cause == CAUSE_OTHER;
+
+	pronounce(outcome(ends));
+	if (ends)
 		end_ranks(GRACE_MS);
 	job.maimed = true;
 	verdict_tell();
@@ -128,7 +148,7 @@ static void killed(int rank, int sig)
 
 	verdict_fail(
 		cause, rank, 128 + sig,
-		xprintf("rank %d on %s was killed by signal %d (%s); the job is ended",
+		xprintf("rank %d on %s was killed by signal %d (%s)",
 			rank, job_host(rank), sig, strsignal(sig)));
 }
 
@@ -145,7 +165,7 @@ static void left(int rank, int code, enum rank_state state)
 	}
 	verdict_fail(
 		CAUSE_EXIT, rank, code ? code : EXIT_TROUBLE,
-		xprintf("rank %d on %s exited with code %d%s; the job is ended",
+		xprintf("rank %d on %s exited with code %d%s",
 			rank, job_host(rank), code, when));
 }
 
@@ -267,6 +287,19 @@ static const char *how_it_ends(const struct job_rank *k)
 				      "has ended";
 }
 
+/* It was to go on without those who fail. */
+static void cannot_go_on(char *text)
+{
+	if (!first.cause) {
+		first.cause = CAUSE_EXIT;
+		first.code = EXIT_TROUBLE;
+	}
+	pronounce("");
+	say("%s; the job is ended", text);
+	free(text);
+	end_ranks(GRACE_MS);
+}
+
 void verdict_check_waiting(void)
 {
 	char *text;
@@ -278,17 +311,13 @@ void verdict_check_waiting(void)
 		r++;
 	if (r == job.place.size)
 		return;
-	text = xprintf("rank %d on %s %s, and other ranks wait for it; the job is ended",
-		       r, job_host(r), how_it_ends(&job.ranks[r]));
-	if (!first.cause) {
+	text = xprintf("rank %d on %s %s, and other ranks wait for it", r,
+		       job_host(r), how_it_ends(&job.ranks[r]));
+	if (!job.opt->keep_going) {
 		verdict_fail(CAUSE_EXIT, r, EXIT_TROUBLE, text);
 		return;
 	}
-	/* It was to go on, but cannot. */
-	pronounce();
-	say("%s", text);
-	free(text);
-	end_ranks(GRACE_MS);
+	cannot_go_on(text);
 }
 
 void verdict_kill(int code)
@@ -297,7 +326,7 @@ void verdict_kill(int code)
 		first.cause = CAUSE_OTHER;
 		first.code = code;
 	}
-	pronounce();
+	pronounce(outcome(true));
 	end_ranks(0);
 	job_check_done();
 }
@@ -306,5 +335,5 @@ void verdict_finish(void)
 {
 	/* All ranks have gone before the moment was over. */
 	if (first.cause && settle_timer.active)
-		pronounce();
+		pronounce("");
 }

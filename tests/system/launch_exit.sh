@@ -60,6 +60,14 @@ run -disable-auto-cleanup -n 2 sh -c '[ $PMI_RANK = 1 ] && exit 3; sleep 0.5
 	echo still here'
 expect_rc 3
 expect "$TMP/out" 'still here'
+expect "$TMP/err" "^mpiexec: rank 1 on $host exited with code 3; the others go on$"
+ends 3 "^mpiexec: rank 0 on $host exited with code 3$" \
+	-disable-auto-cleanup -n 1 sh -c 'exit 3'
+# ... unless they wait for that rank.
+ends 1 "rank 0 on $host has ended without calling MPI_Init, and other ranks wait for it; the job is ended$" \
+	-disable-auto-cleanup -n 1 true : -n 1 "$PROG"
+ends 1 "rank 1 on $host has ended without calling MPI_Init, and other ranks wait for it; the job is ended$" \
+	-disable-auto-cleanup -n 1 "$PROG" : -n 1 sleep 0.3
 
 run -n 4 "$PROG" board
 expect_rc 0
