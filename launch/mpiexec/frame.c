@@ -90,21 +90,34 @@ static int take_frame(struct chan *c)
 	return 1;
 }
 
+/* Its start is kept, on one line and without what could upset a terminal. */
+static void count_preface(struct chan *c, const char *data, size_t n)
+{
+	size_t at = strlen(c->said);
+
+	c->preface += n;
+	for (size_t i = 0; i < n && at < sizeof(c->said) - 1; i++)
+		c->said[at++] = data[i] >= ' ' && data[i] < 127 ? data[i] : ' ';
+}
+
 static void on_readable(struct watch *w, short revents)
 {
 	struct chan *c = w->arg;
-	ssize_t n = read(w->fd, buf_tail(&c->inbuf, 65536), 65536);
+	char *to = buf_tail(&c->inbuf, 65536);
+	ssize_t n = read(w->fd, to, 65536);
 	int r = 1;
 
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
 	if (n > 0)
 		buf_added(&c->inbuf, n);
+	if (n > 0 && !c->greeted)
+		count_preface(c, to, n);
 	while (c->in.active && !c->greeted && take_greeting(c))
 		;
 	while (c->in.active && c->greeted && (r = take_frame(c)) > 0)
 		;
-	if (n <= 0 || r < 0)
+	if (n <= 0 || r < 0 || chan_babbles(c))
 		end(c);
 }
 

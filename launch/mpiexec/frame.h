@@ -19,6 +19,8 @@
 
 #define FRAME_GREETING "o2g-proxy protocol 2\n"
 #define FRAME_MAX (64u << 20)
+/* More than any login script says before the greeting: this is no proxy. */
+#define FRAME_PREFACE_MAX (256u << 10)
 
 enum frame_type {
 	/* to the proxy */
@@ -55,6 +57,8 @@ struct chan {
 	struct watch in, out; /* fn and arg are the channel's own */
 	struct buf inbuf, outbuf;
 	bool greeted; /* the greeting has been seen, or is not expected */
+	size_t preface; /* bytes that came before it, */
+	char said[64];	/* and how they began, as text for the user */
 	void *arg;
 	void (*on_frame)(struct chan *c, enum frame_type type, int rank,
 			 struct reader *data);
@@ -69,6 +73,12 @@ void chan_close(struct chan *c);
 static inline bool chan_is_open(const struct chan *c)
 {
 	return c->in.active;
+}
+
+/* It has ended because the other side says much, but nothing that we expect. */
+static inline bool chan_babbles(const struct chan *c)
+{
+	return !c->greeted && c->preface > FRAME_PREFACE_MAX;
 }
 
 void chan_send(struct chan *c, enum frame_type type, int rank, const void *data,

@@ -12,6 +12,8 @@
 #include "util.h"
 
 #define GREETING_MS 60000
+/* Of what a login script says, this much is shown. */
+#define TEXT_LINES 100
 
 struct job job;
 
@@ -198,45 +200,55 @@ static void on_frame(struct chan *c, enum frame_type type, int rank,
 
 static void on_text(struct chan *c, const char *line)
 {
-	const struct node *n = c->arg;
+	struct node *n = c->arg;
 
-	fprintf(stderr, "%s: %s\n", n->name, line);
+	if (++n->lines <= TEXT_LINES)
+		fprintf(stderr, "%s: %s\n", n->name, line);
+	else if (n->lines == TEXT_LINES + 1)
+		fprintf(stderr, "%s: (more lines are not shown)\n", n->name);
+}
+
+static char *why_not_started(struct node *n)
+{
+	if (chan_babbles(&n->chan))
+		return xprintf(
+			"cannot start on host %s: the agent prints without end (\"%s...\") and does not start o2g-proxy; check that `%s %s true` prints nothing and ends",
+			n->name, n->chan.said, remote_agent(), n->name);
+	if (n->here)
+		return xprintf("the proxy on this host did not start (%s)",
+			       remote_fate(n));
+	return xprintf(
+		"cannot start on host %s: the agent %s; check that `%s %s true` works without a question, and that o2g-proxy is there (-proxy PATH)",
+		n->name, remote_fate(n), remote_agent(), n->name);
 }
 
 static void on_end(struct chan *c)
 {
 	struct node *n = c->arg;
-	const char *fate;
 
 	if (n->done)
 		return;
-	fate = remote_fate(n);
 	n->done = n->lost = true;
-	if (c->greeted)
-		verdict_fail(CAUSE_OTHER, -1, EXIT_TROUBLE,
-			     xprintf("lost host %s (%s); the job is ended",
-				     n->name, fate));
-	else if (n->here)
-		verdict_fail(
-			CAUSE_OTHER, -1, EXIT_TROUBLE,
-			xprintf("the proxy on this host did not start (%s)",
-				fate));
-	else
-		verdict_fail(
-			CAUSE_OTHER, -1, EXIT_TROUBLE,
-			xprintf("cannot start on host %s: the agent %s; check that `%s %s true` works without a question, and that o2g-proxy is there (-proxy PATH)",
-				n->name, fate, remote_agent(), n->name));
+	verdict_fail(CAUSE_OTHER, -1, EXIT_TROUBLE,
+		     c->greeted ? xprintf("lost host %s (%s); the job is ended",
+					  n->name, remote_fate(n)) :
+				  why_not_started(n));
 	job_check_done();
 }
 
 static void on_greeting_time(struct timer *t)
 {
-	for (int i = 0; i < job.nnodes; i++)
-		if (!job.nodes[i].chan.greeted)
+	for (int i = 0; i < job.nnodes; i++) {
+		const struct chan *c = &job.nodes[i].chan;
+
+		if (!c->greeted)
 			verdict_fail(
 				CAUSE_OTHER, -1, EXIT_TROUBLE,
-				xprintf("host %s does not answer after %d s; the job is ended",
-					job.nodes[i].name, GREETING_MS / 1000));
+				xprintf("host %s does not answer after %d s%s%s%s; the job is ended",
+					job.nodes[i].name, GREETING_MS / 1000,
+					c->preface ? ", but prints \"" : "",
+					c->said, c->preface ? "...\"" : ""));
+	}
 }
 
 static void on_timeout(struct timer *t)

@@ -21,6 +21,7 @@ struct node {
 	bool done; /* its ranks are gone, */
 	bool lost; /* or we do not know */
 	bool in_fence;
+	unsigned lines;	  /* that came before its greeting */
 	size_t unwritten; /* output we have not told it is written */
 };
 

@@ -36,6 +36,16 @@ cat >"$TMP/agent-deaf" <<'END'
 #!/bin/sh
 exec sleep 30
 END
+cat >"$TMP/agent-drone" <<'END'
+#!/bin/sh
+exec tr '\000' x </dev/zero
+END
+cat >"$TMP/agent-long" <<'END'
+#!/bin/sh
+shift
+seq 20000
+exec "$@"
+END
 # Relays the bytes, as ssh does: a connection that can be cut.
 cat >"$TMP/agent-relay" <<'END'
 #!/bin/sh
@@ -171,6 +181,21 @@ expect "$TMP/err" 'cannot start on host nowhere: the agent ended with code 255'
 run -agent /no/such/agent -hosts a -n 1 true
 expect_rc 1
 expect "$TMP/err" 'cannot start on host a: the agent ended with code 127; check that `/no/such/agent a true`'
+# One that prints for ever, with lines or without, and never starts a proxy.
+begin=$(now_ms)
+run -agent yes -hosts a -n 1 true
+expect_rc 1
+expect "$TMP/err" '^mpiexec: cannot start on host a: the agent prints without end \("a [^"]*\.\.\."\) and does not start o2g-proxy; check that `yes a true` prints nothing and ends$'
+expect "$TMP/err" 'more lines are not shown'
+[ "$(wc -l <"$TMP/err")" -lt 110 ] || fail "all that the agent prints is shown"
+run -agent "$TMP/agent-drone" -hosts a -n 1 true
+expect_rc 1
+expect "$TMP/err" 'cannot start on host a: the agent prints without end \("xxx'
+expect_lines "$TMP/err" 1
+[ $(($(now_ms) - begin)) -lt 15000 ] || fail "an agent that prints is heard for long"
+# Not so one that only says much.
+run -agent "$TMP/agent-long" -hosts a -n 1 true
+expect_rc 0
 run -agent "$TMP/agent-deaf" -timeout 1 -hosts a -n 1 true
 expect_rc 124
 
