@@ -13,7 +13,7 @@
 /* What a launcher that says nothing about its limits is sure to take. */
 #define VALUE_MAX_DEFAULT 256
 
-static struct pmi_conn conn = {.fd = -1};
+static struct pmi_conn conn = {.fd = -1, .patience_ms = PMI_JOIN_MS};
 static int value_max; /* with the closing NUL */
 static int shares;    /* it is our own launcher, which can do more */
 static char kvsname[PMI_KVSNAME_MAX];
@@ -27,7 +27,7 @@ static int ask(const char *question, const char *answer, char **line)
 
 	err = pmi_conn_send(&conn, question);
 	if (!err)
-		err = pmi_conn_recv(&conn, -1, line);
+		err = pmi_conn_recv(&conn, line);
 	if (err)
 		return err;
 	if (pmi_field(*line, "cmd", cmd, sizeof(cmd)) || strcmp(cmd, answer))
@@ -54,7 +54,7 @@ static int introduce(struct pmi_job *job)
 		 id ? id : "0");
 	err = ask(question, "initack", &line);
 	for (int i = 0; i < 3 && !err; i++) {
-		err = pmi_conn_recv(&conn, PMI_HELLO_TIMEOUT_MS, &line);
+		err = pmi_conn_recv(&conn, &line);
 		if (!err) {
 			pmi_field_int(line, "size", &job->size);
 			pmi_field_int(line, "rank", &job->rank);
@@ -185,6 +185,8 @@ static int pmi1_init(struct pmi_job *job)
 		err = ask_about_job(job);
 	if (err)
 		pmi_conn_close(&conn);
+	else
+		conn.patience_ms = -1;
 	return err;
 }
 

@@ -15,7 +15,7 @@
 
 #define MESSAGE_MAX (PMI_KVSNAME_MAX + PMI_VALUE_MAX + 256)
 
-static struct pmi_conn conn = {.fd = -1};
+static struct pmi_conn conn = {.fd = -1, .patience_ms = PMI_JOIN_MS};
 static char jobid[PMI_KVSNAME_MAX];
 static char map[PMI_MAP_MAX]; /* empty: the launcher has none */
 
@@ -40,7 +40,7 @@ static int ask(const char *cmd, const char *rest, char **answer)
 	snprintf(message, sizeof(message), "cmd=%s;%s", cmd, rest);
 	err = send_message(message);
 	if (!err)
-		err = pmi_conn_recv_counted(&conn, -1, answer);
+		err = pmi_conn_recv_counted(&conn, answer);
 	if (err)
 		return err;
 	snprintf(want, sizeof(want), "%s-response", cmd);
@@ -151,6 +151,8 @@ static int pmi2_init(struct pmi_job *job)
 		err = ask_about_job(job);
 	if (err)
 		pmi_conn_close(&conn);
+	else
+		conn.patience_ms = -1;
 	return err;
 }
 

@@ -17,7 +17,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "log.h"
+
+#define SLOW_MS 5000
 
 static int set_cloexec(int fd)
 {
@@ -41,9 +44,9 @@ static int use_fd(struct pmi_conn *c, const char *fd_text)
 		return -EINVAL;
 	}
 	/* A variable inherited without its descriptor, which may by now be
-	 * anything: writing to a file of the user's must not happen. */
-	if (fstat(fd, &st) < 0 ||
-	    !(S_ISSOCK(st.st_mode) || S_ISFIFO(st.st_mode))) {
+	 * anything: writing to a file of the user's must not happen. A pipe is
+	 * no launcher's either, since answers have to come the same way. */
+	if (fstat(fd, &st) < 0 || !S_ISSOCK(st.st_mode)) {
 		o2g_error(
 			"PMI_FD is %ld, but no launcher is behind that descriptor; start the program with mpiexec, or unset PMI_FD to run it alone",
 			fd);
@@ -133,47 +136,87 @@ static int lost(struct pmi_conn *c, const char *why)
 	return -EPIPE;
 }
 
-/* A pipe would raise SIGPIPE; launchers give sockets, but not all need to. */
-static ssize_t write_some(int fd, const char *p, size_t n)
+static void begin_waiting(struct pmi_conn *c)
 {
-	ssize_t r = send(fd, p, n, MSG_NOSIGNAL);
-
-	return r < 0 && errno == ENOTSOCK ? write(fd, p, n) : r;
+	if (c->patience_ms >= 0)
+		c->until = o2g_now_ns() + c->patience_ms * 1000000ull;
 }
 
-static int wait_for(int fd, short events, int timeout_ms)
+static int ms_left(const struct pmi_conn *c)
 {
-	struct pollfd p = {.fd = fd, .events = events};
-	int r;
+	uint64_t now = o2g_now_ns();
 
-	do
-		r = poll(&p, 1, timeout_ms);
-	while (r < 0 && errno == EINTR);
-	return r < 0 ? -errno : r ? 0 : -ETIMEDOUT;
+	if (c->patience_ms < 0)
+		return -1;
+	return now < c->until ? (int)((c->until - now + 999999) / 1000000) : 0;
+}
+
+static int late(struct pmi_conn *c)
+{
+	o2g_error(
+		"the launcher does not answer within %d s; start the program with mpiexec, or unset PMI_FD and PMI_PORT to run it alone",
+		c->patience_ms / 1000);
+	c->lost = true;
+	return -ETIMEDOUT;
+}
+
+/* Long before patience ends somebody may wonder why nothing happens; once is
+ * enough for all ranks. */
+static void tell_slow(struct pmi_conn *c)
+{
+	const char *rank = getenv("PMI_RANK");
+
+	if (!c->slow && (!rank || !strcmp(rank, "0")))
+		o2g_warn("waiting for the launcher to answer (%s)",
+			 getenv("PMI_FD") ? "PMI_FD is set" : "PMI_PORT is set");
+	c->slow = true;
+}
+
+/* Until there is something to read or room to write, or until c->until. */
+static int wait_for(struct pmi_conn *c, short events)
+{
+	struct pollfd p = {.fd = c->fd, .events = events};
+
+	for (;;) {
+		int left = ms_left(c), r;
+		bool first = left > SLOW_MS && !c->slow;
+
+		if (!left)
+			return late(c);
+		r = poll(&p, 1, first ? SLOW_MS : left);
+		if (r > 0)
+			return 0;
+		if (r < 0 && errno != EINTR)
+			return -errno;
+		if (r == 0 && first)
+			tell_slow(c);
+	}
 }
 
 int pmi_conn_send(struct pmi_conn *c, const char *text)
 {
 	size_t n = strlen(text);
+	int err = 0;
 
 	if (c->lost || c->fd < 0)
 		return -EPIPE;
-	while (n) {
-		ssize_t r = write_some(c->fd, text, n);
+	begin_waiting(c);
+	while (n && !err) {
+		ssize_t r = send(c->fd, text, n, MSG_NOSIGNAL | MSG_DONTWAIT);
 
 		if (r >= 0) {
 			text += r;
 			n -= r;
 		} else if (errno == EAGAIN) {
-			wait_for(c->fd, POLLOUT, -1);
+			err = wait_for(c, POLLOUT);
 		} else if (errno != EINTR) {
 			return lost(c, strerror(errno));
 		}
 	}
-	return 0;
+	return err;
 }
 
-static int read_more(struct pmi_conn *c, int timeout_ms)
+static int read_more(struct pmi_conn *c)
 {
 	ssize_t r;
 	int err;
@@ -183,7 +226,7 @@ static int read_more(struct pmi_conn *c, int timeout_ms)
 			  PMI_LINE_MAX);
 		return -EPROTO;
 	}
-	err = wait_for(c->fd, POLLIN, timeout_ms);
+	err = wait_for(c, POLLIN);
 	if (err)
 		return err;
 	r = read(c->fd, c->buf + c->have, sizeof(c->buf) - c->have);
@@ -205,10 +248,11 @@ static int begin_recv(struct pmi_conn *c)
 	c->have -= c->used;
 	memmove(c->buf, c->buf + c->used, c->have);
 	c->used = 0;
+	begin_waiting(c);
 	return 0;
 }
 
-int pmi_conn_recv(struct pmi_conn *c, int timeout_ms, char **line)
+int pmi_conn_recv(struct pmi_conn *c, char **line)
 {
 	int err = begin_recv(c);
 	char *nl;
@@ -216,7 +260,7 @@ int pmi_conn_recv(struct pmi_conn *c, int timeout_ms, char **line)
 	if (err)
 		return err;
 	while (!(nl = memchr(c->buf, '\n', c->have))) {
-		err = read_more(c, timeout_ms);
+		err = read_more(c);
 		if (err)
 			return err;
 	}
@@ -226,16 +270,16 @@ int pmi_conn_recv(struct pmi_conn *c, int timeout_ms, char **line)
 	return 0;
 }
 
-static int read_until(struct pmi_conn *c, size_t n, int timeout_ms)
+static int read_until(struct pmi_conn *c, size_t n)
 {
 	int err = 0;
 
 	while (c->have < n && !err)
-		err = read_more(c, timeout_ms);
+		err = read_more(c);
 	return err;
 }
 
-int pmi_conn_recv_counted(struct pmi_conn *c, int timeout_ms, char **text)
+int pmi_conn_recv_counted(struct pmi_conn *c, char **text)
 {
 	char count[PMI2_COUNT + 1] = "", *end;
 	unsigned long n;
@@ -243,7 +287,7 @@ int pmi_conn_recv_counted(struct pmi_conn *c, int timeout_ms, char **text)
 
 	err = begin_recv(c);
 	if (!err)
-		err = read_until(c, PMI2_COUNT, timeout_ms);
+		err = read_until(c, PMI2_COUNT);
 	if (err)
 		return err;
 	memcpy(count, c->buf, PMI2_COUNT);
@@ -251,7 +295,7 @@ int pmi_conn_recv_counted(struct pmi_conn *c, int timeout_ms, char **text)
 	if (end == count || end[strspn(end, " ")] ||
 	    n >= sizeof(c->buf) - PMI2_COUNT)
 		return pmi_bad_answer(count, "the length of a message");
-	err = read_until(c, PMI2_COUNT + n, timeout_ms);
+	err = read_until(c, PMI2_COUNT + n);
 	if (err)
 		return err;
 	/* The text moves over its count, and so leaves room for its end. */
@@ -279,11 +323,7 @@ int pmi_conn_hello(struct pmi_conn *c, int version)
 		 version == 1);
 	err = pmi_conn_send(c, question);
 	if (!err)
-		err = pmi_conn_recv(c, PMI_HELLO_TIMEOUT_MS, &line);
-	if (err == -ETIMEDOUT)
-		o2g_error(
-			"the launcher does not answer within %d s; start the program with mpiexec, or unset PMI_FD and PMI_PORT to run it alone",
-			PMI_HELLO_TIMEOUT_MS / 1000);
+		err = pmi_conn_recv(c, &line);
 	if (err)
 		return err;
 	if (pmi_field(line, "cmd", cmd, sizeof(cmd)) ||

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct pmi_job;
 
@@ -49,23 +50,27 @@ struct pmi_conn {
 	bool lost;   /* said so already; every call fails */
 	size_t have; /* bytes in buf */
 	size_t used; /* of these, what was handed out last */
+	int patience_ms; /* for an answer; negative: for ever */
+	bool slow;	 /* said so already */
+	uint64_t until;	 /* when patience ends, of o2g_now_ns */
 	char buf[PMI_LINE_MAX];
 };
 
-/* A launcher answers the first line at once; anything else that holds the
- * other end of the descriptor never does. */
-#define PMI_HELLO_TIMEOUT_MS 60000
+/* For patience_ms until the job is joined. All that is asked by then a launcher
+ * answers at once, if its host is not overloaded; anything else that holds the
+ * other end of the descriptor never does. Later, in a barrier, it takes as long
+ * as other ranks do. */
+#define PMI_JOIN_MS 60000
 
 /* PMI_FD or PMI_PORT, whichever is set. */
 int pmi_conn_open(struct pmi_conn *c);
 void pmi_conn_close(struct pmi_conn *c);
 int pmi_conn_send(struct pmi_conn *c, const char *text);
-/* The next line, without its newline, valid until the next call. Waits
- * @timeout_ms, or for ever if negative. */
-int pmi_conn_recv(struct pmi_conn *c, int timeout_ms, char **line);
+/* The next line, without its newline, valid until the next call. */
+int pmi_conn_recv(struct pmi_conn *c, char **line);
 /* The next message of PMI-2: characters that count, then the text. */
 #define PMI2_COUNT 6
-int pmi_conn_recv_counted(struct pmi_conn *c, int timeout_ms, char **text);
+int pmi_conn_recv_counted(struct pmi_conn *c, char **text);
 /* Says what was received where something else was expected: -EPROTO. */
 int pmi_bad_answer(const char *got, const char *expected);
 /* The hello of PMI-1 and PMI-2. Returns the version that the launcher speaks,

@@ -67,6 +67,13 @@ plain PMI_FD=1 PMI_RANK=0 PMI_SIZE=1 "$PROG"
 expect_rc 98
 expect "$TMP/err" 'PMI_FD is 1, but no launcher is behind'
 expect_lines "$TMP/out" 0
+# A pipe answers nobody, whichever end it is.
+plain PMI_FD=9 PMI_RANK=0 PMI_SIZE=1 "$PROG" 9> >(cat >"$TMP/written")
+expect_rc 98
+expect "$TMP/err" 'PMI_FD is 9, but no launcher is behind'
+plain PMI_FD=9 PMI_RANK=0 PMI_SIZE=1 "$PROG" 9< <(echo hello)
+expect_rc 98
+expect "$TMP/err" 'PMI_FD is 9, but no launcher is behind'
 plain PMI_PORT=nonsense PMI_ID=0 "$PROG"
 expect_rc 98
 expect "$TMP/err" 'PMI_PORT is "nonsense", but HOST:PORT is expected'
