@@ -12,15 +12,15 @@
 FUZZ_CC      ?= clang
 FUZZ_SRC     := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_TARGETS := $(patsubst %.c,$(BUILD)/%,$(FUZZ_SRC))
-FUZZ_HDR     := $(wildcard tests/fuzz/*.h tests/unit/*.h tests/mock/*.h)
+FUZZ_HDR     := $(wildcard include/*.h core/*.h base/*.h engine/*.h channel/*.h \
+                  tests/fuzz/*.h tests/unit/*.h tests/mock/*.h)
 FUZZ_FLAGS   := -std=gnu11 -O1 -g $(WARN) -fno-strict-aliasing \
                 -fsanitize=fuzzer,address,undefined \
                 -fno-sanitize-recover=all -fno-omit-frame-pointer
 
 define FUZZ_RULE
 $(BUILD)/tests/fuzz/$(1): tests/fuzz/$(1).c \
-        $$(call unit_line,tests/fuzz/$(1).c,sources) $$(FUZZ_HDR) \
-        $$(filter %.h,$$(UNIT_HDR))
+        $$(call unit_line,tests/fuzz/$(1).c,sources) $$(FUZZ_HDR)
 	@mkdir -p $$(@D)
 	$$(FUZZ_CC) $$(FUZZ_FLAGS) -Itests/fuzz $$(UNIT_INC) \
 	  -o $$@ $$(filter %.c,$$^)

@@ -24,27 +24,32 @@ UNIT_FLAGS := -std=gnu11 -O1 -g $(WARN) -fno-strict-aliasing -pthread \
               $(UNIT_SAN)
 UNIT_INC   := -Itests/unit -Itests/mock $(INC)
 UNIT_DEFAULT := $(wildcard core/*.c base/*.c channel/body.c)
-UNIT_HDR   := $(wildcard include/*.h core/*.h base/*.h base/*.def engine/*.h \
-                channel/*.h channel/*/*.h launch/*/*.h tests/unit/*.h \
-                tests/mock/*.h tests/fuzz/*.h tests/fuzz/*.c)
 UNIT_TIMEOUT ?= 60
 
 include tests/driver/mock/mock.mk
 
 # What a test's "sources:" or "libs:" line says.
 unit_line = $(shell sed -n 's,^/\* $(2): \(.*\) \*/$$,\1,p' $(1))
-unit_sources = $(patsubst libo2g,$(O2G_SRC),$(or \
-                 $(call unit_line,$(1),sources),$(UNIT_DEFAULT)))
+unit_sources = $(foreach f,$(patsubst libo2g,$(O2G_SRC),$(or \
+                 $(call unit_line,$(1),sources),$(UNIT_DEFAULT))), \
+                 $(or $(wildcard $(f)),$(f)))
+unit_objects = $(patsubst %.c,$(BUILD)/unit/%.o,$(1) $(call unit_sources,$(1)))
+
+# Compiled once, for whichever tests are linked with it.
+$(BUILD)/unit/%.o: %.c $(BUILD)/flags | $(MPI_H)
+	@mkdir -p $(@D)
+	$(CC) $(UNIT_FLAGS) $(UNIT_INC) -MMD -MP -c $< -o $@
 
 define UNIT_RULE
-$(BUILD)/tests/unit/$(1): tests/unit/$(1).c \
-        $$(call unit_sources,tests/unit/$(1).c) $$(UNIT_HDR)
+$(1)_OBJ := $$(call unit_objects,tests/unit/$(1).c)
+UNIT_OBJ += $$($(1)_OBJ)
+$(BUILD)/tests/unit/$(1): $$($(1)_OBJ)
 	@mkdir -p $$(@D)
-	$$(CC) $$(UNIT_FLAGS) $$(UNIT_INC) -o $$@ \
-	  $$(filter-out tests/fuzz/%,$$(filter %.c,$$^)) \
+	$$(CC) $$(UNIT_FLAGS) -o $$@ $$^ \
 	  $$(call unit_line,tests/unit/$(1).c,libs) -lcmocka
 endef
 $(foreach t,$(notdir $(basename $(UNIT_SRC))),$(eval $(call UNIT_RULE,$(t))))
+-include $(sort $(UNIT_OBJ:.o=.d))
 
 test-build: $(UNIT_TESTS) core-freestanding
 
