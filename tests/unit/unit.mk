@@ -6,8 +6,9 @@
 #	/* sources: core/match.c base/log.c */
 #	/* libs: -lnettle */
 #
-# The word libo2g stands for all of that library. Without a sources line a test
-# gets core/*.c, base/*.c and channel/body.c.
+# The word libo2g stands for all of that library. What several tests share, a
+# fixture, says in the same way what it needs. Without a sources line a test gets
+# core/*.c, base/*.c and channel/body.c.
 #
 # make unit              build and run them all
 # make print-unit-tests  the programs, one per line
@@ -28,10 +29,12 @@ UNIT_TIMEOUT ?= 60
 
 include tests/driver/mock/mock.mk
 
-# What a test's "sources:" or "libs:" line says.
+# What the "sources:" or "libs:" lines say, of files and of a test with its fixture.
 unit_line = $(shell sed -n 's,^/\* $(2): \(.*\) \*/$$,\1,p' $(1))
+unit_lines = $(call unit_line,$(1) $(filter tests/%, \
+               $(call unit_line,$(1),sources)),$(2))
 unit_sources = $(foreach f,$(patsubst libo2g,$(O2G_SRC),$(or \
-                 $(call unit_line,$(1),sources),$(UNIT_DEFAULT))), \
+                 $(call unit_lines,$(1),sources),$(UNIT_DEFAULT))), \
                  $(or $(wildcard $(f)),$(f)))
 unit_objects = $(patsubst %.c,$(BUILD)/unit/%.o,$(1) $(call unit_sources,$(1)))
 
@@ -46,7 +49,7 @@ UNIT_OBJ += $$($(1)_OBJ)
 $(BUILD)/tests/unit/$(1): $$($(1)_OBJ)
 	@mkdir -p $$(@D)
 	$$(CC) $$(UNIT_FLAGS) -o $$@ $$^ \
-	  $$(call unit_line,tests/unit/$(1).c,libs) -lcmocka
+	  $$(call unit_lines,tests/unit/$(1).c,libs) -lcmocka
 endef
 $(foreach t,$(notdir $(basename $(UNIT_SRC))),$(eval $(call UNIT_RULE,$(t))))
 -include $(sort $(UNIT_OBJ:.o=.d))
