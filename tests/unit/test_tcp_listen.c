@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/* sources: tests/unit/tcp_fixture.c */
+/* The side that listens: strangers, ports, and when descriptors run out. */
+#include "tcp_fixture.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "clock.h"
+
+static void hello__wrong_secret(void **state)
+{
+	struct o2g_seg none = { NULL, 0 };
+	struct host_req *s;
+
+	settings->tcp_timeout = 1;
+	memset(b->secret, 8, sizeof(b->secret));
+	assert_int_equal(host_connect(a, b), 0);
+	s = host_send(a, 1, 1, &none, 1);
+	assert_true(both_run(&s->done, 3000));
+	assert_int_equal(s->r.status, -O2G_ERR_PEER);
+	assert_int_equal(conns(b), 0);
+	assert_false(b->peers[0].known); /* nothing was made for it */
+	assert_true(tc(b)->strangers > 0);
+}
+
+static void hello__garbage(void **state)
+{
+	char junk[300];
+	int fd[3];
+
+	memset(junk, 'x', sizeof(junk));
+	for (int i = 0; i < 3; i++) {
+		fd[i] = dial_raw(a);
+		assert_int_equal(send(fd[i], junk, 96 + i * 100, MSG_NOSIGNAL),
+				 96 + i * 100);
+		assert_true(closed_raw(a, fd[i]));
+		close(fd[i]);
+	}
+	assert_int_equal(tc(a)->strangers, 3);
+	assert_int_equal(conns(a), 0);
+	exchange(b, a, 10);
+}
+
+static void hello__replayed(void **state)
+{
+	struct tcp_answer answer, old;
+	struct tcp_challenge c;
+	int fd = dial_raw(a), fd2 = dial_raw(a);
+
+	assert_int_equal(hello_raw(a, fd, 3, 0, &old, 96), TCP_ACCEPTED);
+	assert_true(read_raw(a, fd2, &c, sizeof(c)));
+	assert_int_equal(send(fd2, &old, sizeof(old), MSG_NOSIGNAL),
+			 sizeof(old));
+	assert_true(closed_raw(a, fd2));
+	assert_int_equal(tc(a)->strangers, 1);
+	assert_int_equal(conns(a), 1);
+	/* And a second true one of the same pair is a duplicate. */
+	close(fd2);
+	fd2 = dial_raw(a);
+	assert_int_equal(hello_raw(a, fd2, 3, 0, &answer, 96), TCP_DUPLICATE);
+	assert_true(none_lost(a));
+	close(fd2);
+	host_idle(both, 1, 20);
+	assert_true(none_lost(a));
+	close(fd);
+}
+
+static void hello__byte_by_byte(void **state)
+{
+	struct tcp_answer answer;
+	int fd = dial_raw(a);
+
+	assert_int_equal(hello_raw(a, fd, 3, 0, &answer, 1), TCP_ACCEPTED);
+	close(fd);
+	fd = dial_raw(a);
+	assert_int_equal(hello_raw(a, fd, 4, 9, &answer, 7), TCP_NOT_ME);
+	close(fd);
+	fd = dial_raw(a);
+	assert_int_equal(hello_raw(a, fd, 0, 0, &answer, 96), TCP_NOT_ME);
+	close(fd);
+	fd = dial_raw(a);
+	assert_int_equal(hello_raw(a, fd, HOST_PEERS, 0, &answer, 96), TCP_GONE);
+	close(fd);
+}
+
+static void hello__half_open_flood(void **state)
+{
+	int fd[3 * TCP_HELLO_SLOTS];
+	u64 start;
+
+	for (u32 i = 0; i < 3 * TCP_HELLO_SLOTS; i++)
+		fd[i] = dial_raw(a);
+	start = o2g_now_us();
+	exchange(b, a, 10); /* not kept out by those before it */
+	assert_true(o2g_now_us() - start < 3000000);
+	assert_true(tc(a)->strangers >= 2 * TCP_HELLO_SLOTS);
+	assert_true(none_lost(b));
+	for (u32 i = 0; i < 3 * TCP_HELLO_SLOTS; i++)
+		close(fd[i]);
+}
+
+static void hello__time_limit(void **state)
+{
+	int fd = dial_raw(a);
+
+	assert_true(send(fd, "O2Ga", 4, 0) == 4);
+	host_idle(both, 1, 100);
+	for (u32 i = 0; i < TCP_HELLO_SLOTS; i++) /* as if 5 s had passed */
+		tc(a)->slots[i].since_us -= TCP_HELLO_US;
+	assert_true(closed_raw(a, fd));
+	assert_int_equal(tc(a)->strangers, 1);
+	close(fd);
+}
+
+static void ports__range(void **state)
+{
+	struct host *h[3];
+	char why[512] = "", range[32];
+	u16 first = tc(a)->port;
+
+	teardown(NULL);
+	/* Three ports in a row that were free a moment ago. */
+	first = first > 65000 ? 30000 : first;
+	snprintf(range, sizeof(range), "%u-%u", first, first + 2);
+	settings->tcp_ports = range;
+	for (int i = 0; i < 3; i++) {
+		h[i] = open_host(7);
+		assert_in_range(tc(h[i])->port, first, first + 2);
+	}
+	assert_null(host_create(8, &tcp_chan_ops, why, sizeof(why)));
+	assert_non_null(strstr(why, "O2G_TCP_PORTS"));
+	snprintf(range, sizeof(range), "%u to %u", first, first + 2);
+	assert_non_null(strstr(why, range));
+	for (int i = 0; i < 3; i++)
+		host_destroy(h[i], false);
+}
+
+static void ports__nonsense(void **state)
+{
+	static const char *const bad[] = { "x", "0", "5-4", "1-70000", "5-",
+					   "5-6-7", "-5", "5,6" };
+	char why[512];
+
+	for (u32 i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		settings->tcp_ports = bad[i];
+		assert_null(host_create(8, &tcp_chan_ops, why, sizeof(why)));
+		assert_non_null(strstr(why, "FIRST-LAST"));
+		assert_non_null(strstr(why, bad[i]));
+	}
+}
+
+static void fds__none_left(void **state)
+{
+	struct rlimit old, low;
+	int fd[1024], n = 0, raw = dial_raw(a);
+	struct host_req *s;
+	u8 x = 1;
+	struct o2g_seg sx = { &x, 1 };
+
+	getrlimit(RLIMIT_NOFILE, &old);
+	low = old;
+	low.rlim_cur = 100;
+	setrlimit(RLIMIT_NOFILE, &low);
+	while (n < 1024 && (fd[n] = dup(1)) >= 0)
+		n++;
+	/* The one that waits is accepted with the reserve, and closed. */
+	assert_true(closed_raw(a, raw));
+	assert_true(tc(a)->fd_log_us != 0);
+	assert_int_equal(host_connect(a, b), 0);
+	s = host_send(a, 1, 1, &sx, 1);
+	host_idle(both, 2, 300);
+	assert_false(s->done);
+	assert_true(none_lost(a));
+	while (n)
+		close(fd[--n]);
+	assert_true(both_run(&s->done, 3000)); /* it tries again */
+	setrlimit(RLIMIT_NOFILE, &old);
+	close(raw);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		S(hello__wrong_secret),
+		S(hello__garbage),
+		S(hello__replayed),
+		S(hello__byte_by_byte),
+		S(hello__half_open_flood),
+		S(hello__time_limit),
+		S(ports__range),
+		S(ports__nonsense),
+		S(fds__none_left),
+	};
+
+	return cmocka_run_group_tests(tests, loopback_only, NULL);
+}
