@@ -84,17 +84,11 @@ static void aborted(int rank, struct reader *data)
 {
 	int code = (int)read_u32(data);
 	const char *ranks = read_str(data);
-	char *text;
 
-	if (*ranks) {
+	if (*ranks)
 		verdict_abort_some(rank, code, ranks);
-		return;
-	}
-	text = xprintf("rank %d on %s called MPI_Abort with code %d", rank,
-		       job_host(rank), code);
-
-	/* A job that was aborted has not succeeded, whatever it says. */
-	verdict_fail(CAUSE_ABORT, rank, code & 0xff ? code & 0xff : 1, text);
+	else
+		verdict_abort(rank, code);
 }
 
 static void cannot(int rank, struct reader *data)

@@ -89,6 +89,8 @@ void verdict_init(void);
 /* The job has failed and will be ended. @text is freed; NULL says nothing. */
 void verdict_fail(enum cause cause, int rank, int code, char *text);
 void verdict_exit(int rank, int status, enum rank_state state);
+/* All ranks are to end, also where a failure would end nobody else. */
+void verdict_abort(int rank, int code);
 /* Some ranks are to end, as in "0-3,7", and the others go on. */
 void verdict_abort_some(int by, int code, const char *ranks);
 /* The others go on: have them know who has exited. */

@@ -30,6 +30,9 @@ static struct {
 	char *text;
 } first;
 
+/* A rank wants all to end, which is more than a failure of its own. */
+static bool abort_wanted;
+
 static struct timer settle_timer, give_up_timer;
 
 static void end_ranks(unsigned grace_ms)
@@ -70,7 +73,8 @@ static void pronounce(const char *and)
 
 static void on_settled(struct timer *t)
 {
-	bool ends = !job.opt->keep_going || first.cause == CAUSE_OTHER;
+	bool ends = !job.opt->keep_going || first.cause == CAUSE_OTHER ||
+		    abort_wanted;
 
 	pronounce(outcome(ends));
 	if (ends)
@@ -197,7 +201,7 @@ void verdict_abort_some(int by, int code, const char *ranks)
 	const char *p = ranks;
 	char *end;
 
-	if (first.cause || job.ending)
+	if (job.ending || (first.cause && !job.opt->keep_going))
 		return;
 	say("rank %d on %s aborts rank%s %s with code %d; the others go on", by,
 	    job_host(by), strpbrk(ranks, ",-") ? "s" : "", ranks, code);
@@ -318,6 +322,20 @@ void verdict_check_waiting(void)
 		return;
 	}
 	cannot_go_on(text);
+}
+
+void verdict_abort(int rank, int code)
+{
+	char *text = xprintf("rank %d on %s called MPI_Abort with code %d",
+			     rank, job_host(rank), code);
+
+	abort_wanted = true;
+	if (first.cause && !settle_timer.active && !job.ending) {
+		cannot_go_on(text);
+		return;
+	}
+	/* A job that was aborted has not succeeded, whatever it says. */
+	verdict_fail(CAUSE_ABORT, rank, code & 0xff ? code & 0xff : 1, text);
 }
 
 void verdict_kill(int code)

@@ -68,6 +68,14 @@ ends 1 "rank 0 on $host has ended without calling MPI_Init, and other ranks wait
 	-disable-auto-cleanup -n 1 true : -n 1 "$PROG"
 ends 1 "rank 1 on $host has ended without calling MPI_Init, and other ranks wait for it; the job is ended$" \
 	-disable-auto-cleanup -n 1 "$PROG" : -n 1 sleep 0.3
+# ... or one wants all to end, be it the first that fails or a later one.
+ends 7 "rank 2 on $host called MPI_Abort with code 7; the job is ended$" \
+	-disable-auto-cleanup -n 3 "$PROG" abort 7
+run -disable-auto-cleanup -n 1 sh -c 'exit 3' : -n 1 sleep 30 : \
+	-n 1 sh -c "sleep 0.5; exec $PROG abort 7"
+expect_rc 3
+expect "$TMP/err" "^mpiexec: rank 0 on $host exited with code 3; the others go on$"
+expect "$TMP/err" "^mpiexec: rank 2 on $host called MPI_Abort with code 7; the job is ended$"
 
 run -n 4 "$PROG" board
 expect_rc 0
