@@ -4,6 +4,7 @@
 
 #include <arpa/inet.h>
 #include <ifaddrs.h>
+#include <linux/if_addr.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -177,6 +178,42 @@ static u32 if_flags(const struct ifaddrs *i)
 	return f;
 }
 
+static void mark(struct tcp_addr *all, u32 n, const char *hex,
+		 const char *ifname, u32 state)
+{
+	char text[33];
+
+	for (u32 i = 0; i < n; i++) {
+		if (all[i].family != AF_INET6 || strcmp(all[i].ifname, ifname))
+			continue;
+		for (u32 j = 0; j < 16; j++)
+			snprintf(text + 2 * j, 3, "%02x", all[i].ip[j]);
+		if (strcmp(text, hex))
+			continue;
+		if (state & IFA_F_DADFAILED)
+			all[i].flags |= TCP_ADDR_DUPLICATE;
+		else if (state & IFA_F_TENTATIVE && !(state & IFA_F_OPTIMISTIC))
+			all[i].flags |= TCP_ADDR_TENTATIVE;
+	}
+}
+
+/* What getifaddrs does not tell. */
+static void read_states(struct tcp_addr *all, u32 n)
+{
+	char line[128], hex[33], ifname[IF_NAMESIZE];
+	FILE *f = fopen("/proc/net/if_inet6", "re");
+	u32 state;
+
+	if (!f)
+		return;
+	/* address, interface's index, prefix, scope, state, interface */
+	while (fgets(line, sizeof(line), f))
+		if (sscanf(line, "%32s %*x %*x %*x %x %15s", hex, &state,
+			   ifname) == 3)
+			mark(all, n, hex, ifname, state);
+	fclose(f);
+}
+
 int tcp_addr_list(struct tcp_addr *out, u32 max)
 {
 	struct ifaddrs *list, *i;
@@ -203,5 +240,6 @@ int tcp_addr_list(struct tcp_addr *out, u32 max)
 		n++;
 	}
 	freeifaddrs(list);
+	read_states(out, n);
 	return n;
 }

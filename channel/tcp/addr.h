@@ -22,6 +22,9 @@ enum tcp_addr_flags {
 	TCP_IF_P2P = 8,	    /* tunnels: usually a VPN */
 	TCP_IF_BRIDGE = 16, /* for containers and guests of this host only */
 	TCP_IF_WIRELESS = 32,
+	/* of an IPv6 address: */
+	TCP_ADDR_TENTATIVE = 64, /* does another host have it? it takes a second */
+	TCP_ADDR_DUPLICATE = 128, /* yes, so it is never used */
 };
 
 struct tcp_addr {
@@ -29,7 +32,7 @@ struct tcp_addr {
 	u8 prefix;
 	u8 ip[16]; /* network order; an IPv4 address takes the first 4 */
 	u32 scope; /* interface index; link-local IPv6 only, and only ours */
-	u32 flags; /* TCP_IF_; only ours */
+	u32 flags; /* enum tcp_addr_flags; only ours */
 	char ifname[IF_NAMESIZE]; /* only ours */
 };
 
@@ -43,6 +46,9 @@ int tcp_addr_list(struct tcp_addr *out, u32 max);
 int tcp_addr_choose(const struct tcp_addr *all, u32 n, const char *wanted,
 		    int family, struct tcp_addr *out, u32 max, char *why,
 		    size_t why_size);
+
+/* None of those chosen can be used yet. */
+bool tcp_addr_all_tentative(const struct tcp_addr *a, u32 n);
 
 /*
  * The peer's addresses that are worth trying from here, best first. Ours are

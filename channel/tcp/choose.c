@@ -43,7 +43,7 @@ static bool is_private(const struct tcp_addr *a)
 
 static enum class classify(const struct tcp_addr *a)
 {
-	if (!(a->flags & TCP_IF_UP))
+	if (!(a->flags & TCP_IF_UP) || a->flags & TCP_ADDR_DUPLICATE)
 		return UNUSABLE;
 	if (a->flags & TCP_IF_LOOPBACK || is_loopback(a))
 		return LOOPBACK;
@@ -93,6 +93,14 @@ static void insert(struct tcp_addr *out, u32 *keys, u32 n,
 	keys[n] = key;
 }
 
+static const char *state_text(const struct tcp_addr *a)
+{
+	if (!(a->flags & TCP_IF_UP))
+		return " (down)";
+	return a->flags & TCP_ADDR_DUPLICATE ? " (another host has it, too)" :
+					       "";
+}
+
 static void say_what_there_is(const struct tcp_addr *all, u32 n, char *buf,
 			      size_t size)
 {
@@ -104,7 +112,7 @@ static void say_what_there_is(const struct tcp_addr *all, u32 n, char *buf,
 		at += snprintf(buf + at, size - at, "%s%s %s%s", i ? ", " : "",
 			       all[i].ifname,
 			       tcp_addr_text(&all[i], text, sizeof(text)),
-			       all[i].flags & TCP_IF_UP ? "" : " (down)");
+			       state_text(&all[i]));
 }
 
 static int explain(const struct tcp_addr *all, u32 n, const char *wanted,
@@ -123,8 +131,17 @@ static int explain(const struct tcp_addr *all, u32 n, const char *wanted,
 			 family, have);
 	else
 		snprintf(why, size,
-			 "no network interface with an address is up (ip addr shows them)");
+			 "no network interface with an address is up (ip addr shows them)%s%s",
+			 n ? "; there is: " : "", have);
 	return -EADDRNOTAVAIL;
+}
+
+bool tcp_addr_all_tentative(const struct tcp_addr *a, u32 n)
+{
+	for (u32 i = 0; i < n; i++)
+		if (!(a[i].flags & TCP_ADDR_TENTATIVE))
+			return false;
+	return n;
 }
 
 int tcp_addr_choose(const struct tcp_addr *all, u32 n, const char *wanted,
@@ -145,7 +162,8 @@ int tcp_addr_choose(const struct tcp_addr *all, u32 n, const char *wanted,
 		/* What the user names is used, whatever it is; but it is up. */
 		if (*wanted && !is_wanted(a, wanted))
 			continue;
-		if (*wanted && a->flags & TCP_IF_UP && !is_link_local(a))
+		if (*wanted && a->flags & TCP_IF_UP && !is_link_local(a) &&
+		    !(a->flags & TCP_ADDR_DUPLICATE))
 			c = NORMAL;
 		if (c == UNUSABLE || c > best)
 			continue;

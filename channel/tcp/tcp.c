@@ -6,8 +6,12 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "log.h"
 #include "settings.h"
+
+/* The kernel waits for up to a second, asks, and waits for another. */
+#define TENTATIVE_US 4000000
 
 /* A card must survive as printable text without ; , = and blanks. */
 static void host_name(char *buf, size_t size)
@@ -20,29 +24,59 @@ static void host_name(char *buf, size_t size)
 			*p = '-';
 }
 
-static int choose_addresses(struct tcp_chan *c, char *why, size_t why_size)
+static int chosen_family(void)
 {
-	const struct o2g_settings *s = o2g_settings();
-	struct tcp_addr all[128];
-	int n, family = s->tcp_family;
+	int family = o2g_settings()->tcp_family;
 
-	if (family != 0 && family != 4 && family != 6) {
-		o2g_warn("O2G_TCP_FAMILY is %d, but 0, 4 or 6 is expected; using both",
-			 family);
-		family = 0;
-	}
+	if (family == 0 || family == 4 || family == 6)
+		return family;
+	o2g_warn("O2G_TCP_FAMILY is %d, but 0, 4 or 6 is expected; using both",
+		 family);
+	return 0;
+}
+
+static int look_for_addresses(struct tcp_chan *c, int family, char *why,
+			      size_t why_size)
+{
+	struct tcp_addr all[128];
+	int n;
+
 	n = tcp_addr_list(all, sizeof(all) / sizeof(all[0]));
 	if (n < 0) {
 		snprintf(why, why_size, "cannot list network interfaces: %s",
 			 strerror(-n));
 		return n;
 	}
-	n = tcp_addr_choose(all, n, s->tcp_interfaces, family, c->addrs,
-			    TCP_ADDRS, why, why_size);
+	n = tcp_addr_choose(all, n, o2g_settings()->tcp_interfaces, family,
+			    c->addrs, TCP_ADDRS, why, why_size);
 	if (n < 0)
 		return n;
 	c->naddrs = n;
 	return 0;
+}
+
+/* On a host whose network has just come up the kernel may still ask the others
+ * whether its IPv6 addresses are free. Nothing works with those until then, and
+ * it takes a second or two. */
+static int choose_addresses(struct tcp_chan *c, char *why, size_t why_size)
+{
+	u64 until = o2g_now_us() + TENTATIVE_US;
+	int family = chosen_family(), err;
+	char text[TCP_ADDR_TEXT];
+
+	for (;;) {
+		err = look_for_addresses(c, family, why, why_size);
+		if (err || !tcp_addr_all_tentative(c->addrs, c->naddrs))
+			return err;
+		if (o2g_now_us() >= until)
+			break;
+		usleep(20000);
+	}
+	snprintf(why, why_size,
+		 "%s %s cannot be used yet, while the kernel finds out whether another host has this address (tentative, says ip addr); try again in a few seconds",
+		 c->addrs[0].ifname,
+		 tcp_addr_text(&c->addrs[0], text, sizeof(text)));
+	return -EADDRNOTAVAIL;
 }
 
 int tcp_chan_init(struct tcp_chan *c, const struct chan_ops *ops,

@@ -114,4 +114,20 @@ both addr flush dev ve scope global
 wait_for 5 sh -c "! ip -n $A -6 addr show dev ve | grep -q tentative"
 wait_for 5 sh -c "! ip -n $B -6 addr show dev ve | grep -q tentative"
 over "link-local addresses only" "[fe80:"
+
+# Addresses that the kernel still asks the other host about are waited for; one
+# that the other host has is not.
+ip -n "$A" addr add fd71:203::1/64 dev ve
+ip -n "$B" addr add fd71:203::2/64 dev ve
+ip -n "$A" -6 addr show dev ve | grep -q "::1/64 .*tentative" ||
+	fail "an address is not tentative at first"
+over "tentative addresses" "[fd71:203::1]"
+ip -n "$B" addr add fd71:203::1/64 dev ve
+wait_for 5 sh -c "ip -n $B -6 addr show dev ve | grep -q dadfailed" ||
+	fail "an address of two hosts is not noticed"
+run "an address of two hosts" O2G_TCP_INTERFACES=fd71:203::1
+[ $rc -ne 0 ] || fail "an address of two hosts was accepted"
+grep -q 've fd71:203::1/64 (another host has it, too)' "$TMP/out" ||
+	fail "the message does not say that another host has the address"
+echo "ok: an address of two hosts"
 exit 0

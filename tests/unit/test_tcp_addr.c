@@ -188,6 +188,35 @@ static void choose__family(void **state)
 	assert_non_null(strstr(choose(NULL, 0, "", 0), "is up"));
 }
 
+static void choose__duplicate(void **state)
+{
+	static const struct made_up m[] = {
+		{ "eth0", "fd00::1/64", UP | TCP_ADDR_DUPLICATE },
+		{ "eth0", "fe80::a/64", UP },
+	};
+
+	assert_string_equal(CHOOSE(m, "", 0), "fe80::a/64");
+	assert_non_null(strstr(CHOOSE(m, "fd00::/16", 0),
+			       "fd00::1/64 (another host has it, too)"));
+	assert_non_null(strstr(choose(m, 1, "", 0),
+			       "fd00::1/64 (another host has it, too)"));
+}
+
+static void all_tentative__one_is_enough(void **state)
+{
+	static const struct made_up m[] = {
+		{ "eth0", "fd00::1/64", UP | TCP_ADDR_TENTATIVE },
+		{ "eth0", "fd00::2/64", UP | TCP_ADDR_TENTATIVE },
+		{ "eth1", "10.0.0.1/24", UP },
+	};
+	struct tcp_addr all[3];
+
+	make(m, 3, all);
+	assert_true(tcp_addr_all_tentative(all, 2));
+	assert_false(tcp_addr_all_tentative(all, 3));
+	assert_false(tcp_addr_all_tentative(all, 0));
+}
+
 static void order__same_network_first(void **state)
 {
 	assert_string_equal(ORDER(plain1, plain2, false), "192.168.1.2/24");
@@ -350,6 +379,8 @@ int main(void)
 		T(choose__down_and_no_carrier),
 		T(choose__wanted),
 		T(choose__family),
+		T(choose__duplicate),
+		T(all_tentative__one_is_enough),
 		T(order__same_network_first),
 		T(order__twins),
 		T(order__families),
