@@ -141,6 +141,38 @@ static void dir__named_files_are_swept(void **arg)
 	assert_int_equal(entries(dir), 0);
 }
 
+/* Set to nothing: as if it were not set, and not the root of all files. */
+static int empty_dir(void **arg)
+{
+	return setenv("O2G_SHM_DIR", "", 1);
+}
+
+static int unset_dir(void **arg)
+{
+	return unsetenv("O2G_SHM_DIR");
+}
+
+static void without_name(void)
+{
+	CHECK(!strstr(ep.cards[ep.core.rank], "path="));
+	sleepy();
+}
+
+static void with_name(void)
+{
+	shm_chan_ops.close(ep.chan);
+	close(ep.epoll);
+	prctl(PR_SET_DUMPABLE, 0);
+	CHECK(!host_open(&ep, &shm_chan_ops, ep.core.rank, 2));
+	CHECK(strstr(ep.cards[ep.core.rank], "path=/dev/shm/o2g"));
+}
+
+static void dir__empty(void **arg)
+{
+	run_well(without_name, without_name);
+	run_well(with_name, with_name);
+}
+
 /* --- cards --- */
 
 static void cards_body(void)
@@ -189,6 +221,8 @@ int main(void)
 		TD(dir__full),
 		TD(dir__no_room_at_all),
 		TD(dir__named_files_are_swept),
+		cmocka_unit_test_setup_teardown(dir__empty, empty_dir,
+						unset_dir),
 		T(cards__checked),
 	};
 
