@@ -73,6 +73,28 @@ cable()
 		wait_for 5 netns_is_up "$A" ve && wait_for 5 netns_is_up "$B" ve
 }
 
+# No network at all, not even lo: nothing to say where shared memory does it.
+alone()
+{
+	env "$@" timeout 20 unshare --net "$MPIEXEC" -n 2 "$TMP/prog" \
+		>"$TMP/out" 2>&1
+	rc=$?
+}
+alone -u O2G_CHANNELS
+[ $rc = 0 ] && ! grep -q o2g: "$TMP/out" || {
+	cat "$TMP/out" >&2
+	fail "without a network, in shared memory: exit code $rc"
+}
+alone O2G_CHANNELS=shm,tcp
+[ $rc = 0 ] || fail "without a network: exit code $rc"
+grep -q 'channel tcp cannot be used: no network interface with an address is up' \
+	"$TMP/out" || fail "no warning that tcp was asked for in vain"
+alone O2G_CHANNELS=tcp
+[ $rc != 0 ] && [ $rc != 124 ] || fail "without a network, tcp: exit code $rc"
+grep -q 'none of the channels in O2G_CHANNELS=tcp can be used' "$TMP/out" ||
+	fail "no words about channels that cannot be used"
+echo "ok: no network at all"
+
 over "one interface, two families, host name 127.0.1.1" 10.203.71.1
 over "O2G_TCP_FAMILY=6" "[fd71:203::1]" O2G_TCP_FAMILY=6
 
