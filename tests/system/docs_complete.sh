@@ -31,6 +31,14 @@ for f in $public; do
 	grep -qxF "$f" "$TMP/exported" || complain "$f is not exported"
 done
 
+# Errors that are no errno are where the words for them are.
+errors=$(sed -n 's/^#define \(O2G_ERR_[A-Z]*\) .*/\1/p' include/o2g.h)
+[ -n "$errors" ] || fail "o2g.h has no errors"
+for e in $errors; do
+	grep -qxF ".B $e" docs/man/o2g_peer_info.3 ||
+		complain "o2g_strerror(3) lacks $e"
+done
+
 # What libo2g shares with libmpi and the tools is declared in a header that says
 # so; anything else has no business being visible.
 for f in $(comm -23 "$TMP/exported" <(echo "$public")); do
