@@ -7,10 +7,10 @@
  */
 #include <stdio.h>
 
+#include "complete.h"
 #include "errors.h"
-#include "request.h"
 
-static int bad_request(MPI_Request h, const char *func, int i)
+int mpii_bad_request(MPI_Request h, const char *func, int i)
 {
 	if (!mpii_running())
 		return mpii_bad_comm(MPI_COMM_NULL, func);
@@ -21,35 +21,6 @@ static int bad_request(MPI_Request h, const char *func, int i)
 	return mpii_error(NULL, MPI_ERR_REQUEST, func,
 			  "request is %p, which is no request or was freed",
 			  (void *)h);
-}
-
-/* Not of interest to those who wait: null or inactive. */
-static inline bool idle(MPI_Request h)
-{
-	return h == MPI_REQUEST_NULL || !((struct mpii_req *)h)->active;
-}
-
-static inline struct mpii_req *req_of(MPI_Request h)
-{
-	return (struct mpii_req *)h;
-}
-
-/* Everything but MPI_ERROR, which single completion leaves alone. */
-static inline void give_status(MPI_Status *status, const MPI_Status *from)
-{
-	int keep;
-
-	if (status == MPI_STATUS_IGNORE)
-		return;
-	keep = status->MPI_ERROR;
-	*status = *from;
-	status->MPI_ERROR = keep;
-}
-
-static inline void give_empty(MPI_Status *status)
-{
-	if (status != MPI_STATUS_IGNORE)
-		mpii_status_empty(status);
 }
 
 /* Hand out the result of *h, which is complete, and let go of it. After an
@@ -114,7 +85,7 @@ int PMPI_Wait(MPI_Request *request, MPI_Status *status)
 	}
 	r = mpii_req_get(*request);
 	if (mpii_unlikely(!r))
-		return bad_request(*request, "MPI_Wait", -1);
+		return mpii_bad_request(*request, "MPI_Wait", -1);
 	if (!r->active) {
 		give_empty(status);
 		return MPI_SUCCESS;
@@ -125,8 +96,7 @@ int PMPI_Wait(MPI_Request *request, MPI_Status *status)
 }
 MPII_ALIAS(Wait);
 
-/* Done, if need be after a round of progress? */
-static bool done_now(struct mpii_req *r)
+bool mpii_req_done_now(struct mpii_req *r)
 {
 	if (mpii_req_done(r))
 		return true;
@@ -150,12 +120,12 @@ int PMPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
 	}
 	r = mpii_req_get(*request);
 	if (mpii_unlikely(!r))
-		return bad_request(*request, "MPI_Test", -1);
+		return mpii_bad_request(*request, "MPI_Test", -1);
 	if (!r->active) {
 		give_empty(status);
 		return MPI_SUCCESS;
 	}
-	*flag = done_now(r);
+	*flag = mpii_req_done_now(r);
 	if (!*flag)
 		return MPI_SUCCESS;
 	err = collect(request, status, &c);
@@ -165,13 +135,7 @@ MPII_ALIAS(Test);
 
 /* --- several --- */
 
-struct several {
-	MPI_Request *reqs;
-	int n;
-	int first; /* all_done: those before are; any_done: the one that is */
-};
-
-static int check_several(int count, MPI_Request *reqs, const char *func)
+int mpii_check_several(int count, MPI_Request *reqs, const char *func)
 {
 	if (count < 0)
 		return mpii_error(NULL, MPI_ERR_ARG, func,
@@ -182,13 +146,13 @@ static int check_several(int count, MPI_Request *reqs, const char *func)
 	for (int i = 0; i < count; i++)
 		if (mpii_unlikely(reqs[i] != MPI_REQUEST_NULL &&
 				  !mpii_req_get(reqs[i])))
-			return bad_request(reqs[i], func, i);
+			return mpii_bad_request(reqs[i], func, i);
 	return MPI_SUCCESS;
 }
 
-static int all_done(void *arg)
+int mpii_all_done(void *arg)
 {
-	struct several *s = arg;
+	struct mpii_several *s = arg;
 
 	for (; s->first < s->n; s->first++)
 		if (!idle(s->reqs[s->first]) &&
@@ -197,9 +161,9 @@ static int all_done(void *arg)
 	return 1;
 }
 
-static int any_done(void *arg)
+int mpii_any_done(void *arg)
 {
-	struct several *s = arg;
+	struct mpii_several *s = arg;
 
 	for (s->first = 0; s->first < s->n; s->first++)
 		if (!idle(s->reqs[s->first]) &&
@@ -208,7 +172,7 @@ static int any_done(void *arg)
 	return 0;
 }
 
-static bool all_idle(const MPI_Request *reqs, int n)
+bool mpii_all_idle(const MPI_Request *reqs, int n)
 {
 	for (int i = 0; i < n; i++)
 		if (!idle(reqs[i]))
@@ -259,14 +223,14 @@ static int collect_all(int n, MPI_Request *reqs, MPI_Status *statuses,
  * other, so all must be looked at while waiting. */
 static void wait_for_all(int n, MPI_Request *reqs)
 {
-	struct several s = { reqs, n, 0 };
+	struct mpii_several s = { reqs, n, 0 };
 	bool messages = true;
 
 	for (int i = 0; i < n; i++)
 		if (!idle(reqs[i]) && req_of(reqs[i])->poll)
 			messages = false;
 	if (!messages) {
-		o2g_wait_until(mpii.ep, all_done, &s, -1);
+		o2g_wait_until(mpii.ep, mpii_all_done, &s, -1);
 		return;
 	}
 	mpii_req_wait_many((struct mpii_req *const *)reqs, n);
@@ -280,7 +244,7 @@ int PMPI_Waitall(int count, MPI_Request array_of_requests[],
 	if (array_of_statuses == MPI_STATUSES_IGNORE && array_of_requests &&
 	    count > 0 && mpii_req_wait_plain(array_of_requests, count))
 		return MPI_SUCCESS;
-	err = check_several(count, array_of_requests, "MPI_Waitall");
+	err = mpii_check_several(count, array_of_requests, "MPI_Waitall");
 	if (mpii_unlikely(err))
 		return err;
 	wait_for_all(count, array_of_requests);
@@ -292,17 +256,17 @@ MPII_ALIAS(Waitall);
 int PMPI_Testall(int count, MPI_Request array_of_requests[], int *flag,
 		 MPI_Status array_of_statuses[])
 {
-	struct several s = { array_of_requests, count, 0 };
-	int err = check_several(count, array_of_requests, "MPI_Testall");
+	struct mpii_several s = { array_of_requests, count, 0 };
+	int err = mpii_check_several(count, array_of_requests, "MPI_Testall");
 
 	if (mpii_unlikely(err))
 		return err;
 	if (!flag)
 		return mpii_bad_null(NULL, "MPI_Testall", "flag");
-	*flag = all_done(&s);
+	*flag = mpii_all_done(&s);
 	if (!*flag) {
 		o2g_progress(mpii.ep);
-		*flag = all_done(&s);
+		*flag = mpii_all_done(&s);
 	}
 	if (!*flag)
 		return MPI_SUCCESS;
@@ -311,7 +275,7 @@ int PMPI_Testall(int count, MPI_Request array_of_requests[], int *flag,
 }
 MPII_ALIAS(Testall);
 
-static int collect_any(struct several *s, int *index, MPI_Status *status,
+static int collect_any(struct mpii_several *s, int *index, MPI_Status *status,
 		       const char *func)
 {
 	struct mpii_comm *c = NULL;
@@ -325,20 +289,20 @@ static int collect_any(struct several *s, int *index, MPI_Status *status,
 int PMPI_Waitany(int count, MPI_Request array_of_requests[], int *index,
 		 MPI_Status *status)
 {
-	struct several s = { array_of_requests, count, 0 };
-	int err = check_several(count, array_of_requests, "MPI_Waitany");
+	struct mpii_several s = { array_of_requests, count, 0 };
+	int err = mpii_check_several(count, array_of_requests, "MPI_Waitany");
 
 	if (mpii_unlikely(err))
 		return err;
 	if (!index)
 		return mpii_bad_null(NULL, "MPI_Waitany", "index");
-	if (all_idle(array_of_requests, count)) {
+	if (mpii_all_idle(array_of_requests, count)) {
 		*index = MPI_UNDEFINED;
 		give_empty(status);
 		return MPI_SUCCESS;
 	}
-	if (!any_done(&s))
-		o2g_wait_until(mpii.ep, any_done, &s, -1);
+	if (!mpii_any_done(&s))
+		o2g_wait_until(mpii.ep, mpii_any_done, &s, -1);
 	return collect_any(&s, index, status, "MPI_Waitany");
 }
 MPII_ALIAS(Waitany);
@@ -346,8 +310,8 @@ MPII_ALIAS(Waitany);
 int PMPI_Testany(int count, MPI_Request array_of_requests[], int *index,
 		 int *flag, MPI_Status *status)
 {
-	struct several s = { array_of_requests, count, 0 };
-	int err = check_several(count, array_of_requests, "MPI_Testany");
+	struct mpii_several s = { array_of_requests, count, 0 };
+	int err = mpii_check_several(count, array_of_requests, "MPI_Testany");
 
 	if (mpii_unlikely(err))
 		return err;
@@ -356,13 +320,13 @@ int PMPI_Testany(int count, MPI_Request array_of_requests[], int *index,
 				     index ? "flag" : "index");
 	*flag = 1;
 	*index = MPI_UNDEFINED;
-	if (all_idle(array_of_requests, count)) {
+	if (mpii_all_idle(array_of_requests, count)) {
 		give_empty(status);
 		return MPI_SUCCESS;
 	}
-	if (!any_done(&s)) {
+	if (!mpii_any_done(&s)) {
 		o2g_progress(mpii.ep);
-		*flag = any_done(&s);
+		*flag = mpii_any_done(&s);
 	}
 	if (!*flag)
 		return MPI_SUCCESS;
@@ -388,10 +352,10 @@ static int collect_some(int n, MPI_Request *reqs, int *outcount, int *indices,
 				      raise_in_status(c, failed, func);
 }
 
-static int check_some(int incount, MPI_Request *reqs, int *outcount,
-		      int *indices, const char *func)
+int mpii_check_some(int incount, MPI_Request *reqs, int *outcount,
+		    int *indices, const char *func)
 {
-	int err = check_several(incount, reqs, func);
+	int err = mpii_check_several(incount, reqs, func);
 
 	if (err)
 		return err;
@@ -405,18 +369,18 @@ static int check_some(int incount, MPI_Request *reqs, int *outcount,
 int PMPI_Waitsome(int incount, MPI_Request array_of_requests[], int *outcount,
 		  int array_of_indices[], MPI_Status array_of_statuses[])
 {
-	struct several s = { array_of_requests, incount, 0 };
-	int err = check_some(incount, array_of_requests, outcount,
-			     array_of_indices, "MPI_Waitsome");
+	struct mpii_several s = { array_of_requests, incount, 0 };
+	int err = mpii_check_some(incount, array_of_requests, outcount,
+				  array_of_indices, "MPI_Waitsome");
 
 	if (mpii_unlikely(err))
 		return err;
-	if (all_idle(array_of_requests, incount)) {
+	if (mpii_all_idle(array_of_requests, incount)) {
 		*outcount = MPI_UNDEFINED;
 		return MPI_SUCCESS;
 	}
-	if (!any_done(&s))
-		o2g_wait_until(mpii.ep, any_done, &s, -1);
+	if (!mpii_any_done(&s))
+		o2g_wait_until(mpii.ep, mpii_any_done, &s, -1);
 	return collect_some(incount, array_of_requests, outcount,
 			    array_of_indices, array_of_statuses,
 			    "MPI_Waitsome");
@@ -426,193 +390,20 @@ MPII_ALIAS(Waitsome);
 int PMPI_Testsome(int incount, MPI_Request array_of_requests[], int *outcount,
 		  int array_of_indices[], MPI_Status array_of_statuses[])
 {
-	struct several s = { array_of_requests, incount, 0 };
-	int err = check_some(incount, array_of_requests, outcount,
-			     array_of_indices, "MPI_Testsome");
+	struct mpii_several s = { array_of_requests, incount, 0 };
+	int err = mpii_check_some(incount, array_of_requests, outcount,
+				  array_of_indices, "MPI_Testsome");
 
 	if (mpii_unlikely(err))
 		return err;
-	if (all_idle(array_of_requests, incount)) {
+	if (mpii_all_idle(array_of_requests, incount)) {
 		*outcount = MPI_UNDEFINED;
 		return MPI_SUCCESS;
 	}
-	if (!any_done(&s))
+	if (!mpii_any_done(&s))
 		o2g_progress(mpii.ep);
 	return collect_some(incount, array_of_requests, outcount,
 			    array_of_indices, array_of_statuses,
 			    "MPI_Testsome");
 }
 MPII_ALIAS(Testsome);
-
-/* --- looking without letting go --- */
-
-static void peek(MPI_Request h, MPI_Status *status)
-{
-	if (idle(h)) {
-		give_empty(status);
-		return;
-	}
-	mpii_req_reap(req_of(h));
-	give_status(status, &req_of(h)->status);
-}
-
-int PMPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
-{
-	static const char func[] = "MPI_Request_get_status";
-
-	if (!flag)
-		return mpii_bad_null(NULL, func, "flag");
-	if (request != MPI_REQUEST_NULL && !mpii_req_get(request))
-		return bad_request(request, func, -1);
-	*flag = idle(request) || done_now(req_of(request));
-	if (*flag)
-		peek(request, status);
-	return MPI_SUCCESS;
-}
-MPII_ALIAS(Request_get_status);
-
-int PMPI_Request_get_status_all(int count,
-				const MPI_Request array_of_requests[],
-				int *flag, MPI_Status array_of_statuses[])
-{
-	static const char func[] = "MPI_Request_get_status_all";
-	struct several s = { (MPI_Request *)array_of_requests, count, 0 };
-	int err = check_several(count, s.reqs, func);
-
-	if (err)
-		return err;
-	if (!flag)
-		return mpii_bad_null(NULL, func, "flag");
-	*flag = all_done(&s);
-	if (!*flag) {
-		o2g_progress(mpii.ep);
-		*flag = all_done(&s);
-	}
-	for (int i = 0; *flag && array_of_statuses && i < count; i++)
-		peek(array_of_requests[i], &array_of_statuses[i]);
-	return MPI_SUCCESS;
-}
-MPII_ALIAS(Request_get_status_all);
-
-int PMPI_Request_get_status_any(int count,
-				const MPI_Request array_of_requests[],
-				int *index, int *flag, MPI_Status *status)
-{
-	static const char func[] = "MPI_Request_get_status_any";
-	struct several s = { (MPI_Request *)array_of_requests, count, 0 };
-	int err = check_several(count, s.reqs, func);
-
-	if (err)
-		return err;
-	if (!index || !flag)
-		return mpii_bad_null(NULL, func, index ? "flag" : "index");
-	*flag = 1;
-	*index = MPI_UNDEFINED;
-	if (all_idle(s.reqs, count)) {
-		give_empty(status);
-		return MPI_SUCCESS;
-	}
-	if (!any_done(&s)) {
-		o2g_progress(mpii.ep);
-		*flag = any_done(&s);
-	}
-	if (*flag) {
-		*index = s.first;
-		peek(s.reqs[s.first], status);
-	}
-	return MPI_SUCCESS;
-}
-MPII_ALIAS(Request_get_status_any);
-
-int PMPI_Request_get_status_some(int incount,
-				 const MPI_Request array_of_requests[],
-				 int *outcount, int array_of_indices[],
-				 MPI_Status array_of_statuses[])
-{
-	static const char func[] = "MPI_Request_get_status_some";
-	struct several s = { (MPI_Request *)array_of_requests, incount, 0 };
-	int err = check_some(incount, s.reqs, outcount, array_of_indices,
-			     func);
-
-	if (err)
-		return err;
-	if (all_idle(s.reqs, incount)) {
-		*outcount = MPI_UNDEFINED;
-		return MPI_SUCCESS;
-	}
-	if (!any_done(&s))
-		o2g_progress(mpii.ep);
-	*outcount = 0;
-	for (int i = 0; i < incount; i++) {
-		if (idle(s.reqs[i]) || !mpii_req_done(req_of(s.reqs[i])))
-			continue;
-		array_of_indices[*outcount] = i;
-		peek(s.reqs[i], array_of_statuses ?
-					&array_of_statuses[*outcount] :
-					MPI_STATUS_IGNORE);
-		++*outcount;
-	}
-	return MPI_SUCCESS;
-}
-MPII_ALIAS(Request_get_status_some);
-
-/* --- giving up --- */
-
-/* Not to be cancelled, nor freed while it is under way. */
-static bool stays(const struct mpii_req *r)
-{
-	return r->kind == MPII_REQ_COLL || r->kind == MPII_REQ_PSEND ||
-	       r->kind == MPII_REQ_PRECV;
-}
-
-int PMPI_Request_free(MPI_Request *request)
-{
-	static const char func[] = "MPI_Request_free";
-	struct mpii_req *r;
-
-	if (!request)
-		return mpii_bad_null(NULL, func, "request");
-	r = mpii_req_get(*request);
-	if (!r)
-		return *request == MPI_REQUEST_NULL && mpii_running() ?
-			       mpii_error(NULL, MPI_ERR_REQUEST, func,
-					  "request is MPI_REQUEST_NULL") :
-			       bad_request(*request, func, -1);
-	if (stays(r) && r->active && !mpii_req_done(r))
-		return mpii_error(r->comm, MPI_ERR_REQUEST, func,
-				  "a collective or partitioned operation that "
-				  "is under way cannot be freed: wait for it");
-	*request = MPI_REQUEST_NULL;
-	if (r->active)
-		mpii_req_detach(r);
-	else
-		mpii_req_put(r);
-	return MPI_SUCCESS;
-}
-MPII_ALIAS(Request_free);
-
-int PMPI_Cancel(MPI_Request *request)
-{
-	static const char func[] = "MPI_Cancel";
-	struct mpii_req *r;
-
-	if (!request)
-		return mpii_bad_null(NULL, func, "request");
-	r = mpii_req_get(*request);
-	if (!r)
-		return bad_request(*request, func, -1);
-	if (!r->active)
-		return mpii_error(r->comm, MPI_ERR_REQUEST, func,
-				  "the persistent request is not active");
-	if (stays(r))
-		return mpii_error(r->comm, MPI_ERR_REQUEST, func,
-				  "a collective or partitioned operation "
-				  "cannot be cancelled");
-	if (r->kind == MPII_REQ_GREQ)
-		return mpii_greq_cancel(r);
-	/* Too late is no error: the message completes as usual then. */
-	if (r->o2g)
-		o2g_cancel(r->o2g);
-	return MPI_SUCCESS;
-}
-MPII_ALIAS(Cancel);
