@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * The eight calls of 2004, in the driver: what paper.c (the calls), paper_area.c
- * (the dump area), paper_entry.c (what the program sees), paper_msg.c (messages),
- * paper_rx.c (their bytes), paper_sock.c (sockets) and paper_look.c (what others
- * see) share.
+ * The eight calls of 2004, in the driver: what paper.c (the calls), paper_post.c
+ * (receives), paper_area.c (the dump area), paper_entry.c (what the program sees),
+ * paper_msg.c (messages), paper_rx.c (their bytes), paper_sock.c (sockets) and
+ * paper_look.c (what others see) share.
  *
  * Messages are parsed and matched where they arrive. What a program gave us to
  * write to, the entry and the buffer of a receive and the dump area, is pinned,
@@ -152,11 +152,17 @@ struct o2gk_paper {
 void o2gk_paper_lock(struct o2gk_paper *paper);
 void o2gk_paper_unlock(struct o2gk_paper *paper); /* wakes who waits */
 void o2gk_paper_news(struct o2gk_paper *paper);
+
+/* paper_post.c */
+int o2gk_paper_put(struct o2gk_paper *paper, u64 addr);
+int o2gk_paper_cancel(struct o2gk_paper *paper, u64 addr);
 /* Pin memory of the program, and count it; NULL: refused. */
 struct o2gk_pin *o2gk_paper_pin(struct o2gk_paper *paper,
 				const struct iovec *iov, u32 n);
 /* Nobody needs it any more; any context. */
 void o2gk_paper_recv_drop(struct o2gk_paper *paper, struct o2gk_paper_recv *r);
+/* Unpin and free those; process context. */
+void o2gk_paper_empty_trash(struct o2gk_paper *paper);
 
 /* paper_area.c: under paper->lock, except for the first two */
 int o2gk_paper_area_create(struct o2gk_paper *paper, u64 addr, u64 len);
