@@ -25,13 +25,10 @@
  */
 #include "local.h"
 
-#include <linux/bvec.h>
 #include <linux/kthread.h>
 #include <linux/moduleparam.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
-
-#include "trace.h"
 
 #define BUCKETS 256
 
@@ -182,13 +179,6 @@ bool o2gk_local_wants(const struct o2gk_ep *ep, const struct o2gd_sqe *e)
 	return p && READ_ONCE(p->link);
 }
 
-static struct o2gk_pin *pin_of(struct o2g_req *req)
-{
-	struct o2gk_req *r = o2gk_req_of(req);
-
-	return r->mem ? r->mem->pin : r->pin;
-}
-
 bool o2gk_local_takes(struct o2gk_peer *p, const struct o2g_hdr *h,
 		      struct o2g_req *req)
 {
@@ -288,123 +278,6 @@ bool o2gk_local_leaving(struct o2gk_peer *p)
 	       !o2g_list_empty(&w->todo) || !o2g_list_empty(&w->mail);
 	spin_unlock_bh(&l->lock);
 	return busy;
-}
-
-/* --- packets, as the receiver sees them --- */
-
-void o2gk_job_take(struct o2gk_job *j, struct o2g_tx *tx)
-{
-	j->tx = NULL;
-	j->ctl = NULL;
-	j->pin = NULL;
-	j->mem = NULL;
-	j->detail = 0;
-	o2g_wire_decode(tx->hdr, &j->hdr);
-	j->off = tx->off;
-	j->len = tx->left;
-	if (!tx->req) {
-		j->ctl = container_of(tx, struct o2gk_ctl, tx);
-		return;
-	}
-	j->tx = tx;
-	j->pin = pin_of(tx->req);
-	refcount_inc(&j->pin->refs);
-	j->off += tx->req->seg0.off;
-}
-
-/* What a packet from the network goes through in rx.c. */
-enum o2gd_lost o2gk_job_begin(struct o2gk_peer *q, struct o2gk_job *j)
-{
-	struct o2gk_ep *ep = q->ep;
-	u64 unexpected = ep->core.stats.unexpected;
-	const struct o2g_sink *s = &j->rx.sink;
-
-	trace_o2g_receive(ep->rank, q->core.rank, &j->hdr);
-	o2gk_sq_drain(ep);
-	o2gk_local_sent(q);
-	j->detail = o2g_proto_rx_begin(&ep->core, &q->core, &j->hdr, &j->rx);
-	if (j->hdr.type == O2G_PKT_PUT)
-		j->mem = ep->used_mem;
-	else
-		o2gk_mem_put(ep, ep->used_mem);
-	ep->used_mem = NULL;
-	if (j->detail)
-		return O2GD_LOST_PACKET;
-	o2gk_rx_trace(q, &j->hdr, ep->core.stats.unexpected != unexpected);
-	if (j->rx.req && s->room && s->segs->type == O2GK_SEG_LATER &&
-	    o2gk_recv_resolve(ep, j->rx.req))
-		return O2GD_LOST_MEMORY;
-	return 0;
-}
-
-enum o2gd_lost o2gk_job_end(struct o2gk_peer *q, struct o2gk_job *j)
-{
-	j->detail = o2g_proto_rx_end(&q->ep->core, &q->core, &j->rx);
-	return j->detail ? O2GD_LOST_PACKET : 0;
-}
-
-void o2gk_job_put(struct o2gk_peer *q, struct o2gk_job *j)
-{
-	o2gk_mem_put(q->ep, j->mem);
-	o2gk_pin_put(q->ep, j->pin);
-	kfree(j->ctl);
-}
-
-bool o2gk_job_to_user(const struct o2gk_job *j)
-{
-	return j->rx.sink.room && j->rx.sink.segs->type == O2GK_SEG_USER;
-}
-
-static bool copy_pages(const struct o2gk_job *j, u64 left, struct iov_iter *to)
-{
-	const struct bio_vec *bv = j->pin->bvec;
-	u64 off = j->off;
-
-	for (; left; bv++) {
-		size_t n;
-
-		if (off >= bv->bv_len) {
-			off -= bv->bv_len;
-			continue;
-		}
-		n = min_t(u64, bv->bv_len - off, left);
-		if (copy_page_to_iter(bv->bv_page, bv->bv_offset + off, n,
-				      to) != n)
-			return false;
-		left -= n;
-		off = 0;
-	}
-	return true;
-}
-
-enum o2gd_lost o2gk_job_copy(struct o2gk_peer *q, struct o2gk_job *j)
-{
-	const struct o2g_sink *s = &j->rx.sink;
-	u64 n = min(j->len, s->room);
-	struct iov_iter to;
-	struct kvec v;
-	bool copied;
-
-	if (n < j->len && j->hdr.type == O2G_PKT_EAGER)
-		o2gk_drop(q, O2GD_DROP_EXCESS, j->len - n);
-	if (!n)
-		return 0;
-	if (s->segs->type == O2GK_SEG_KERNEL && j->ctl) {
-		memcpy(s->segs->kaddr + s->off, j->ctl->body + j->off, n);
-		return 0;
-	}
-	if (s->segs->type == O2GK_SEG_USER && current->mm != q->ep->mm)
-		return O2GD_LOST_LOCAL; /* the process is dead */
-	if (s->segs->type == O2GK_SEG_KERNEL) {
-		v.iov_base = s->segs->kaddr + s->off;
-		v.iov_len = n;
-		iov_iter_kvec(&to, ITER_DEST, &v, 1, n);
-	} else {
-		o2gk_seg_iter(s->segs, ITER_DEST, s->off, n, &to);
-	}
-	copied = j->ctl ? copy_to_iter(j->ctl->body + j->off, n, &to) == n :
-			  copy_pages(j, n, &to);
-	return copied ? 0 : O2GD_LOST_ERROR;
 }
 
 /* --- receiving much; in a worker, with the socket's lock of the receiver --- */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
-/* What local.c and mail.c share: a connection whose two ends are of this host. */
+/* What local.c, job.c and mail.c share: a connection whose two ends are of this host. */
 #ifndef O2GK_LOCAL_H
 #define O2GK_LOCAL_H
 
@@ -40,7 +40,7 @@ struct o2gk_link {
 	bool pumping; /* somebody delivers mail, and keeps the ends alive */
 };
 
-/* local.c; under link->lock: take hold of the packet. */
+/* job.c; under link->lock: take hold of the packet. */
 void o2gk_job_take(struct o2gk_job *j, struct o2g_tx *tx);
 /* Under the receiver's ep->lock: 0, or why the peer is lost. */
 enum o2gd_lost o2gk_job_begin(struct o2gk_peer *q, struct o2gk_job *j);
