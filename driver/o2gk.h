@@ -268,14 +268,6 @@ struct o2gk_ep *o2gk_ep_create(void);
 int o2gk_ep_setup(struct o2gk_ep *ep, struct o2gd_setup *s);
 void o2gk_ep_destroy(struct o2gk_ep *ep);
 int o2gk_ep_grow(struct o2gk_ep *ep, u32 nslots);
-/* The peer of that rank, made known if it was not; under ep->lock. */
-struct o2gk_peer *o2gk_peer_get(struct o2gk_ep *ep, u32 rank);
-/* Under the socket's lock, when it has one, and ep->lock. */
-void o2gk_peer_lost(struct o2gk_peer *p, enum o2gd_lost why, u64 detail);
-/* Under ep->lock alone: have that done soon. */
-void o2gk_peer_doom(struct o2gk_peer *p, enum o2gd_lost why, u64 detail);
-/* What @p has sent was refused or dropped. */
-void o2gk_drop(struct o2gk_peer *p, enum o2gd_drop why, u64 n);
 void o2gk_ep_lock(struct o2gk_ep *ep);
 /*
  * Wakes who waits. What the core wants sent on sockets other than @own's is
@@ -285,6 +277,16 @@ void o2gk_ep_lock(struct o2gk_ep *ep);
 void o2gk_ep_unlock(struct o2gk_ep *ep, enum o2gk_context context,
 		    struct o2gk_peer *own);
 void o2gk_ep_housekeeping(struct o2gk_ep *ep);
+
+/* peer.c */
+/* The peer of that rank, made known if it was not; under ep->lock. */
+struct o2gk_peer *o2gk_peer_get(struct o2gk_ep *ep, u32 rank);
+/* Under the socket's lock, when it has one, and ep->lock. */
+void o2gk_peer_lost(struct o2gk_peer *p, enum o2gd_lost why, u64 detail);
+/* Under ep->lock alone: have that done soon. */
+void o2gk_peer_doom(struct o2gk_peer *p, enum o2gd_lost why, u64 detail);
+/* What @p has sent was refused or dropped. */
+void o2gk_drop(struct o2gk_peer *p, enum o2gd_drop why, u64 n);
 
 /* core_ops.c */
 extern const struct o2g_core_ops o2gk_core_ops;
