@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "group.h"
 #include "session/session.h"
 
 struct mpii_group mpii_group_empty = {
@@ -74,8 +75,7 @@ void mpii_group_belong(struct mpii_group *g, const struct mpii_group *from)
 	g->session = from->session;
 }
 
-/* For each world rank its rank in @g, or -1. NULL: out of memory. */
-static int *inverse(const struct mpii_group *g)
+int *mpii_group_inverse(const struct mpii_group *g)
 {
 	int *inv = malloc(mpii.size * sizeof(*inv));
 
@@ -87,7 +87,7 @@ static int *inverse(const struct mpii_group *g)
 	return inv;
 }
 
-static int bad_group(MPI_Group h, const char *func, const char *arg)
+int mpii_bad_group(MPI_Group h, const char *func, const char *arg)
 {
 	if (!mpii_running())
 		return mpii_bad_comm(MPI_COMM_NULL, func);
@@ -104,7 +104,7 @@ int PMPI_Group_size(MPI_Group group, int *size)
 	struct mpii_group *g = mpii_group_get(group);
 
 	if (!g)
-		return bad_group(group, "MPI_Group_size", "group");
+		return mpii_bad_group(group, "MPI_Group_size", "group");
 	if (!size)
 		return mpii_bad_null(NULL, "MPI_Group_size", "size");
 	*size = g->size;
@@ -117,7 +117,7 @@ int PMPI_Group_rank(MPI_Group group, int *rank)
 	struct mpii_group *g = mpii_group_get(group);
 
 	if (!g)
-		return bad_group(group, "MPI_Group_rank", "group");
+		return mpii_bad_group(group, "MPI_Group_rank", "group");
 	if (!rank)
 		return mpii_bad_null(NULL, "MPI_Group_rank", "rank");
 	*rank = g->rank;
@@ -133,15 +133,15 @@ int PMPI_Group_free(MPI_Group *group)
 		return mpii_bad_null(NULL, "MPI_Group_free", "group");
 	g = mpii_group_get(*group);
 	if (!g)
-		return bad_group(*group, "MPI_Group_free", "group");
+		return mpii_bad_group(*group, "MPI_Group_free", "group");
 	mpii_group_put(g);
 	*group = MPI_GROUP_NULL;
 	return MPI_SUCCESS;
 }
 MPII_ALIAS(Group_free);
 
-static int bad_member(const struct mpii_group *g, int rank, const char *func,
-		      const char *arg, int i)
+int mpii_bad_member(const struct mpii_group *g, int rank, const char *func,
+		    const char *arg, int i)
 {
 	return mpii_error(NULL, MPI_ERR_RANK, func,
 			  "%s[%d] is %d, but the group has %d member%s", arg,
@@ -157,9 +157,9 @@ int PMPI_Group_translate_ranks(MPI_Group group1, int n, const int ranks1[],
 	int *inv, r;
 
 	if (!g1)
-		return bad_group(group1, func, "group1");
+		return mpii_bad_group(group1, func, "group1");
 	if (!g2)
-		return bad_group(group2, func, "group2");
+		return mpii_bad_group(group2, func, "group2");
 	if (n < 0)
 		return mpii_error(NULL, MPI_ERR_ARG, func,
 				  "n is %d, but must not be negative", n);
@@ -168,8 +168,8 @@ int PMPI_Group_translate_ranks(MPI_Group group1, int n, const int ranks1[],
 	for (int i = 0; i < n; i++)
 		if (ranks1[i] != MPI_PROC_NULL &&
 		    (ranks1[i] < 0 || ranks1[i] >= g1->size))
-			return bad_member(g1, ranks1[i], func, "ranks1", i);
-	inv = inverse(g2);
+			return mpii_bad_member(g1, ranks1[i], func, "ranks1", i);
+	inv = mpii_group_inverse(g2);
 	if (!inv)
 		return mpii_no_mem(NULL, func);
 	for (int i = 0; i < n; i++) {
@@ -195,7 +195,7 @@ int mpii_group_compare(const struct mpii_group *a, const struct mpii_group *b)
 	if (a == b || a->size == 0 ||
 	    !memcmp(a->world, b->world, a->size * sizeof(int)))
 		return MPI_IDENT;
-	inv = inverse(b);
+	inv = mpii_group_inverse(b);
 	if (!inv)
 		return MPI_UNDEFINED;
 	while (same < a->size && inv[a->world[same]] >= 0)
@@ -210,9 +210,9 @@ int PMPI_Group_compare(MPI_Group group1, MPI_Group group2, int *result)
 	struct mpii_group *g2 = mpii_group_get(group2);
 
 	if (!g1)
-		return bad_group(group1, "MPI_Group_compare", "group1");
+		return mpii_bad_group(group1, "MPI_Group_compare", "group1");
 	if (!g2)
-		return bad_group(group2, "MPI_Group_compare", "group2");
+		return mpii_bad_group(group2, "MPI_Group_compare", "group2");
 	if (!result)
 		return mpii_bad_null(NULL, "MPI_Group_compare", "result");
 	*result = mpii_group_compare(g1, g2);
@@ -221,232 +221,6 @@ int PMPI_Group_compare(MPI_Group group1, MPI_Group group2, int *result)
 	return MPI_SUCCESS;
 }
 MPII_ALIAS(Group_compare);
-
-/* --- making groups from groups --- */
-
-/* Finish a constructor: the array becomes the group. */
-/* From ranks of @from. */
-static int deliver(const struct mpii_group *from, int size, int *world,
-		   MPI_Group *newgroup, const char *func)
-{
-	struct mpii_group *g = mpii_group_create(size, world);
-
-	if (!g)
-		return mpii_no_mem(NULL, func);
-	mpii_group_belong(g, from);
-	*newgroup = mpii_group_handle(g);
-	return MPI_SUCCESS;
-}
-
-/*
- * The three set operations: members of group1 that are (want 1), are not (want
- * 0) or may be (want 2) in group2, in order; then, for the union, those of
- * group2 that are not in group1.
- */
-static int combine(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup,
-		   int want, const char *func)
-{
-	struct mpii_group *g1 = mpii_group_get(group1);
-	struct mpii_group *g2 = mpii_group_get(group2);
-	int *inv1, *inv2, *world, n = 0;
-
-	if (!g1)
-		return bad_group(group1, func, "group1");
-	if (!g2)
-		return bad_group(group2, func, "group2");
-	if (!newgroup)
-		return mpii_bad_null(NULL, func, "newgroup");
-	inv1 = inverse(g1);
-	inv2 = inverse(g2);
-	world = malloc((g1->size + g2->size + 1) * sizeof(*world));
-	if (!inv1 || !inv2 || !world) {
-		free(inv1);
-		free(inv2);
-		free(world);
-		return mpii_no_mem(NULL, func);
-	}
-	for (int i = 0; i < g1->size; i++)
-		if (want == 2 || (inv2[g1->world[i]] >= 0) == want)
-			world[n++] = g1->world[i];
-	for (int i = 0; want == 2 && i < g2->size; i++)
-		if (inv1[g2->world[i]] < 0)
-			world[n++] = g2->world[i];
-	free(inv1);
-	free(inv2);
-	return deliver(g1->size ? g1 : g2, n, world, newgroup, func);
-}
-
-int PMPI_Group_union(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
-{
-	return combine(group1, group2, newgroup, 2, "MPI_Group_union");
-}
-MPII_ALIAS(Group_union);
-
-int PMPI_Group_intersection(MPI_Group group1, MPI_Group group2,
-			    MPI_Group *newgroup)
-{
-	return combine(group1, group2, newgroup, 1, "MPI_Group_intersection");
-}
-MPII_ALIAS(Group_intersection);
-
-int PMPI_Group_difference(MPI_Group group1, MPI_Group group2,
-			  MPI_Group *newgroup)
-{
-	return combine(group1, group2, newgroup, 0, "MPI_Group_difference");
-}
-MPII_ALIAS(Group_difference);
-
-/*
- * Include or exclude a list of ranks, which the callers have made from their
- * arguments. Each may appear once. Takes the list over.
- */
-static int select_ranks(struct mpii_group *g, int n, int *ranks, bool include,
-			MPI_Group *newgroup, const char *func)
-{
-	char *seen = calloc(g->size + 1, 1);
-	int *world = malloc((g->size + 1) * sizeof(*world)), size = 0, r;
-
-	if (!seen || !world)
-		goto nomem;
-	for (int i = 0; i < n; i++) {
-		r = ranks[i];
-		if (seen[r]) {
-			free(seen);
-			free(world);
-			free(ranks);
-			return mpii_error(NULL, MPI_ERR_RANK, func,
-					  "rank %d is named twice", r);
-		}
-		seen[r] = 1;
-		if (include)
-			world[size++] = g->world[r];
-	}
-	for (r = 0; !include && r < g->size; r++)
-		if (!seen[r])
-			world[size++] = g->world[r];
-	free(seen);
-	free(ranks);
-	return deliver(g, size, world, newgroup, func);
-nomem:
-	free(seen);
-	free(world);
-	free(ranks);
-	return mpii_no_mem(NULL, func);
-}
-
-static int by_list(MPI_Group group, int n, const int ranks[], bool include,
-		   MPI_Group *newgroup, const char *func)
-{
-	struct mpii_group *g = mpii_group_get(group);
-	int *list;
-
-	if (!g)
-		return bad_group(group, func, "group");
-	if (n < 0)
-		return mpii_error(NULL, MPI_ERR_ARG, func,
-				  "n is %d, but must not be negative", n);
-	if (n > 0 && !ranks)
-		return mpii_bad_null(NULL, func, "ranks");
-	if (!newgroup)
-		return mpii_bad_null(NULL, func, "newgroup");
-	for (int i = 0; i < n; i++)
-		if (ranks[i] < 0 || ranks[i] >= g->size)
-			return bad_member(g, ranks[i], func, "ranks", i);
-	list = malloc((n + 1) * sizeof(*list));
-	if (!list)
-		return mpii_no_mem(NULL, func);
-	if (n > 0)
-		memcpy(list, ranks, n * sizeof(*list));
-	return select_ranks(g, n, list, include, newgroup, func);
-}
-
-int PMPI_Group_incl(MPI_Group group, int n, const int ranks[],
-		    MPI_Group *newgroup)
-{
-	return by_list(group, n, ranks, true, newgroup, "MPI_Group_incl");
-}
-MPII_ALIAS(Group_incl);
-
-int PMPI_Group_excl(MPI_Group group, int n, const int ranks[],
-		    MPI_Group *newgroup)
-{
-	return by_list(group, n, ranks, false, newgroup, "MPI_Group_excl");
-}
-MPII_ALIAS(Group_excl);
-
-/* Members of first, first+stride … up to last; -1 for a wrong triplet. */
-static long range_length(const struct mpii_group *g, const int range[3])
-{
-	long first = range[0], last = range[1], stride = range[2];
-
-	if (first < 0 || first >= g->size || last < 0 || last >= g->size ||
-	    stride == 0)
-		return -1;
-	if ((stride > 0) != (last >= first) && last != first)
-		return 0;
-	return (last - first) / stride + 1;
-}
-
-static int bad_range(const struct mpii_group *g, const int range[3], int i,
-		     const char *func)
-{
-	if (range[2] == 0)
-		return mpii_error(NULL, MPI_ERR_ARG, func,
-				  "ranges[%d] has stride 0", i);
-	return mpii_error(NULL, MPI_ERR_RANK, func,
-			  "ranges[%d] is %d to %d, but the group has %d "
-			  "member%s", i, range[0], range[1], g->size,
-			  g->size == 1 ? "" : "s");
-}
-
-static int by_ranges(MPI_Group group, int n, int ranges[][3], bool include,
-		     MPI_Group *newgroup, const char *func)
-{
-	struct mpii_group *g = mpii_group_get(group);
-	long total = 0, len;
-	int *list, k = 0;
-
-	if (!g)
-		return bad_group(group, func, "group");
-	if (n < 0)
-		return mpii_error(NULL, MPI_ERR_ARG, func,
-				  "n is %d, but must not be negative", n);
-	if (n > 0 && !ranges)
-		return mpii_bad_null(NULL, func, "ranges");
-	if (!newgroup)
-		return mpii_bad_null(NULL, func, "newgroup");
-	for (int i = 0; i < n; i++) {
-		len = range_length(g, ranges[i]);
-		if (len < 0)
-			return bad_range(g, ranges[i], i, func);
-		total += len;
-	}
-	list = malloc((total + 1) * sizeof(*list));
-	if (!list)
-		return mpii_no_mem(NULL, func);
-	for (int i = 0; i < n; i++) {
-		len = range_length(g, ranges[i]);
-		for (long j = 0; j < len; j++)
-			list[k++] = (int)(ranges[i][0] + j * ranges[i][2]);
-	}
-	return select_ranks(g, k, list, include, newgroup, func);
-}
-
-int PMPI_Group_range_incl(MPI_Group group, int n, int ranges[][3],
-			  MPI_Group *newgroup)
-{
-	return by_ranges(group, n, ranges, true, newgroup,
-			 "MPI_Group_range_incl");
-}
-MPII_ALIAS(Group_range_incl);
-
-int PMPI_Group_range_excl(MPI_Group group, int n, int ranges[][3],
-			  MPI_Group *newgroup)
-{
-	return by_ranges(group, n, ranges, false, newgroup,
-			 "MPI_Group_range_excl");
-}
-MPII_ALIAS(Group_range_excl);
 
 /* --- groups of communicators --- */
 
