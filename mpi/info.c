@@ -3,11 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/utsname.h>
-#include <unistd.h>
 
-#include "mpii.h"
-#include "pmi.h"
+#include "info.h"
 
 struct pair {
 	char *key, *value;
@@ -21,7 +18,19 @@ struct mpii_info {
 };
 
 static struct mpii_info info_env; /* MPI_INFO_ENV */
-static void fill_env(void);
+
+static void fill(void)
+{
+	mpii_info_describe_self(&info_env);
+}
+
+static void fill_env(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	if (mpii_running())
+		pthread_once(&once, fill);
+}
 
 struct mpii_info *mpii_info_get(MPI_Info h)
 {
@@ -118,76 +127,6 @@ const char *mpii_info_value(const struct mpii_info *i, const char *key)
 	return k < 0 ? NULL : i->pairs[k].value;
 }
 
-/* --- how the program was started --- */
-
-/* The arguments in one line; only as many as fit. */
-static void join(char *line, size_t size, int argc, char **argv)
-{
-	size_t n = 0;
-
-	line[0] = '\0';
-	for (int i = 1; i < argc && argv[i]; i++) {
-		if (n + strlen(argv[i]) + 2 > size)
-			return;
-		n += snprintf(line + n, size - n, "%s%s", n ? " " : "",
-			      argv[i]);
-	}
-}
-
-/* The keys that the standard names, as far as we know their values. */
-static bool describe(struct mpii_info *i, int argc, char **argv)
-{
-	char text[MPI_MAX_INFO_VAL], number[16];
-	struct utsname host;
-	int size = pmi_told_size(); /* also where MPI has not started */
-	bool ok = true;
-
-	if (argc > 0 && argv && argv[0]) {
-		ok = strlen(argv[0]) >= MPI_MAX_INFO_VAL ||
-		     set(i, "command", argv[0]);
-		join(text, sizeof(text), argc, argv);
-		ok = ok && set(i, "argv", text);
-	}
-	if (!uname(&host))
-		ok = ok && set(i, "host", host.nodename) &&
-		     set(i, "arch", host.machine);
-	if (getcwd(text, sizeof(text)))
-		ok = ok && set(i, "wdir", text);
-	if (!size && mpii_running())
-		size = mpii.size;
-	if (size) {
-		snprintf(number, sizeof(number), "%d", size);
-		ok = ok && set(i, "maxprocs", number);
-	}
-	return ok && set(i, "thread_level", "MPI_THREAD_MULTIPLE") &&
-	       set(i, "mpi_memory_alloc_kinds", "mpi,system");
-}
-
-/* The command line as the kernel has it: MPI_Init may not have been given one. */
-static void fill(void)
-{
-	static char line[16384];
-	char *argv[512];
-	FILE *f = fopen("/proc/self/cmdline", "re");
-	size_t n = f ? fread(line, 1, sizeof(line) - 1, f) : 0;
-	int argc = 0;
-
-	if (f)
-		fclose(f);
-	for (char *p = line; p < line + n && argc < 511; p += strlen(p) + 1)
-		argv[argc++] = p;
-	argv[argc] = NULL;
-	describe(&info_env, argc, argv);
-}
-
-static void fill_env(void)
-{
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-	if (mpii_running())
-		pthread_once(&once, fill);
-}
-
 /* --- the calls --- */
 
 static int bad_info(MPI_Info h, const char *func)
@@ -233,7 +172,7 @@ int PMPI_Info_create_env(int argc, char *argv[], MPI_Info *info)
 	if (!info)
 		return mpii_bad_null(NULL, "MPI_Info_create_env", "info");
 	i = create();
-	if (!i || !describe(i, argc, argv)) {
+	if (!i || !mpii_info_describe(i, argc, argv)) {
 		mpii_info_destroy(i);
 		return mpii_no_mem(NULL, "MPI_Info_create_env");
 	}
