@@ -109,15 +109,22 @@ int kern_cancel(struct o2g_req *req);
 /* Take those of this kind back from the driver that wait in vain. */
 void kern_give_up(struct user_ep *ep, enum o2g_req_kind kind,
 		  bool (*doomed)(const struct o2g_req *req, void *arg));
-int kern_probe(struct o2g_ep *ep, int source, u64 tag, u64 ignore, bool block,
-	       struct o2g_msg **msg, struct o2g_status *status);
-int kern_imrecv(struct o2g_msg *msg, const struct o2g_seg *segs, unsigned nsegs,
-		struct o2g_req **req);
 void kern_on_done(struct o2g_req *req, void (*fn)(void *), void *arg);
 /* Does the driver carry this peer? NULL p: it is not known yet. */
 bool kern_carries(const struct user_ep *ep, const struct user_peer *p);
 void kern_set_buffer(struct o2gd_sqe *e, const struct o2g_req *r);
 void kern_set_send(struct user_req *r, struct user_peer *p, u64 tag);
+void kern_set_recv(struct user_ep *ep, struct o2g_req *r, int source, u64 tag,
+		   u64 ignore);
+/* With its segments; NULL and *err. */
+struct user_req *kern_req_alloc(struct user_ep *ep, const struct o2g_seg *segs,
+				unsigned nsegs, int *err);
+
+/* kernel_probe.c */
+int kern_probe(struct o2g_ep *ep, int source, u64 tag, u64 ignore, bool block,
+	       struct o2g_msg **msg, struct o2g_status *status);
+int kern_imrecv(struct o2g_msg *msg, const struct o2g_seg *segs, unsigned nsegs,
+		struct o2g_req **req);
 
 /* kernel_mem.c */
 int kern_mem_register(struct o2g_ep *ep, void *base, size_t len,
