@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/* The memory that the ranks of a communicator share: made once, and mapped. */
+#define _GNU_SOURCE
+#include "coll/shared_memory.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "coll/algorithms.h"
+#include "coll/boxes.h"
+#include "coll/levels.h"
+#include "coll/state.h"
+
+#define SEGMENTS_MAX 64 /* communicators that have one, at a time */
+
+static atomic_int segments;
+
+static size_t slots_and_areas(int n)
+{
+	size_t bytes = sizeof(struct start) + SLOTS * slot_bytes(n);
+
+	for (int i = 1; i < KINDS; i++)
+		bytes += kinds[i].areas * area_bytes(&kinds[i], n);
+	return bytes;
+}
+
+static void destroy(struct coll_shared *s)
+{
+	if (s->memory) {
+		munmap(s->memory, s->bytes);
+		atomic_fetch_sub(&segments, 1);
+	}
+	free(s->others);
+	free(s->turns);
+	free(s);
+}
+
+/* How others find rank 0's file: through its process. */
+struct where {
+	int pid, fd;
+};
+
+static bool map(struct coll_shared *s, int fd)
+{
+	void *p;
+
+	if (fd < 0)
+		return false;
+	p = mmap(NULL, s->bytes, PROT_READ | PROT_WRITE,
+		 MAP_SHARED | MAP_NORESERVE, fd, 0);
+	if (p == MAP_FAILED)
+		return false;
+	s->memory = p;
+	atomic_fetch_add(&segments, 1);
+	return true;
+}
+
+static struct where make_memory(struct coll_shared *s)
+{
+	struct where w = { getpid(), memfd_create("o2g-coll", MFD_CLOEXEC) };
+
+	if (w.fd >= 0 && (ftruncate(w.fd, (off_t)s->bytes) || !map(s, w.fd))) {
+		close(w.fd);
+		w.fd = -1;
+	}
+	return w;
+}
+
+static void open_memory(struct coll_shared *s, const struct where *w)
+{
+	char path[64];
+	int fd;
+
+	if (w->fd < 0)
+		return;
+	snprintf(path, sizeof(path), "/proc/%d/fd/%d", w->pid, w->fd);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	map(s, fd);
+	if (fd >= 0)
+		close(fd);
+}
+
+/* Each needs the means to wake the others and to notice that one dies. */
+static bool reach_all(const struct coll_shared *s)
+{
+	struct o2g_peer_info info;
+
+	if (o2g_nudge(mpii.ep, s->others, (size_t)s->n - 1))
+		return false;
+	for (int i = 0; i < s->n - 1; i++)
+		if (o2g_peer_info(mpii.ep, s->others[i], &info) || !info.alive)
+			return false;
+	return true;
+}
+
+int coll_shared_set_up(const struct coll *k, struct coll_shared *s)
+{
+	struct mpii_type *bytes = coll_bytes(), *t = mpii_type_get(MPI_INT);
+	struct where w = { 0, -1 };
+	int mine, all = 0, err;
+
+	if (k->c->rank == 0)
+		w = make_memory(s);
+	err = mpii_bcast_binomial(k, &w, sizeof(w), bytes, 0);
+	if (!err && k->c->rank)
+		open_memory(s, &w);
+	mine = s->memory && reach_all(s) &&
+	       atomic_load(&segments) <= SEGMENTS_MAX;
+	if (!err)
+		err = mpii_allreduce_doubling(k, &mine, &all, 1, t,
+					      mpii_op_get(MPI_MIN));
+	if (k->c->rank == 0 && w.fd >= 0)
+		close(w.fd);
+	s->losses = o2g_losses(mpii.ep);
+	s->state = !err && all ? USED : UNUSABLE;
+	if (s->state == UNUSABLE && s->memory) {
+		munmap(s->memory, s->bytes);
+		s->memory = NULL;
+		atomic_fetch_sub(&segments, 1);
+	}
+	return err;
+}
+
+struct coll_shared *coll_shared_create(struct mpii_comm *c)
+{
+	struct coll_state *state = coll_state(c);
+	struct coll_shared *s = state ? calloc(1, sizeof(*s)) : NULL;
+
+	if (!s)
+		return NULL;
+	s->n = c->size;
+	s->boxes = slots_and_areas(s->n);
+	s->bytes = s->boxes + coll_boxes_bytes(s->n);
+	s->state = c->size > 1 && c->size <= COLL_SHARED_RANKS &&
+				   coll_place(c) == COLL_TOGETHER ?
+			   UNKNOWN :
+			   UNUSABLE;
+	s->others = malloc(c->size * sizeof(int));
+	s->turns = calloc(c->size, sizeof(*s->turns));
+	if (!s->others || !s->turns) {
+		destroy(s);
+		return NULL;
+	}
+	for (int i = 0, k = 0; s->state == UNKNOWN && i < c->size; i++)
+		if (i != c->rank)
+			s->others[k++] = c->world[i];
+	state->shared = s;
+	state->shared_free = destroy;
+	return s;
+}
