@@ -20,8 +20,8 @@ static int make(enum mpii_req_kind kind, const void *buf, MPI_Count count,
 }
 
 static int make_send(const void *buf, MPI_Count count, MPI_Datatype datatype,
-		     int dest, int tag, MPI_Comm comm, enum mpii_mode mode,
-		     MPI_Request *request, const char *func)
+		     int dest, int tag, MPI_Comm comm, MPI_Request *request,
+		     enum mpii_mode mode, const char *func)
 {
 	struct mpii_comm *c;
 	struct mpii_type *t;
@@ -45,28 +45,10 @@ static int make_recv(void *buf, MPI_Count count, MPI_Datatype datatype,
 				MPII_STANDARD, request, func);
 }
 
-#define SEND_INIT(name, mode)                                              \
-	int PMPI_##name(const void *buf, int count, MPI_Datatype datatype, \
-			int dest, int tag, MPI_Comm comm,                  \
-			MPI_Request *request)                              \
-	{                                                                  \
-		return make_send(buf, count, datatype, dest, tag, comm,    \
-				 mode, request, "MPI_" #name);             \
-	}                                                                  \
-	MPII_ALIAS(name);                                                  \
-	int PMPI_##name##_c(const void *buf, MPI_Count count,              \
-			    MPI_Datatype datatype, int dest, int tag,      \
-			    MPI_Comm comm, MPI_Request *request)           \
-	{                                                                  \
-		return make_send(buf, count, datatype, dest, tag, comm,    \
-				 mode, request, "MPI_" #name "_c");        \
-	}                                                                  \
-	MPII_ALIAS(name##_c)
-
-SEND_INIT(Send_init, MPII_STANDARD);
-SEND_INIT(Ssend_init, MPII_SYNC);
-SEND_INIT(Rsend_init, MPII_READY);
-SEND_INIT(Bsend_init, MPII_BUFFERED);
+MPII_SEND_CALLS(Send_init, make_send, MPII_STANDARD);
+MPII_SEND_CALLS(Ssend_init, make_send, MPII_SYNC);
+MPII_SEND_CALLS(Rsend_init, make_send, MPII_READY);
+MPII_SEND_CALLS(Bsend_init, make_send, MPII_BUFFERED);
 
 int PMPI_Recv_init(void *buf, int count, MPI_Datatype datatype, int source,
 		   int tag, MPI_Comm comm, MPI_Request *request)

@@ -225,4 +225,25 @@ static inline bool mpii_simple_source(const struct mpii_comm *c, int source,
 			   (tag >= 0 || tag == MPI_ANY_TAG));
 }
 
+/* --- send.c, persistent.c --- */
+
+/* Both forms of a call that makes a request for a send: @make does. */
+#define MPII_SEND_CALLS(name, make, mode)                                  \
+	int PMPI_##name(const void *buf, int count, MPI_Datatype datatype, \
+			int dest, int tag, MPI_Comm comm,                  \
+			MPI_Request *request)                              \
+	{                                                                  \
+		return make(buf, count, datatype, dest, tag, comm,         \
+			    request, mode, "MPI_" #name);                  \
+	}                                                                  \
+	MPII_ALIAS(name);                                                  \
+	int PMPI_##name##_c(const void *buf, MPI_Count count,              \
+			    MPI_Datatype datatype, int dest, int tag,      \
+			    MPI_Comm comm, MPI_Request *request)           \
+	{                                                                  \
+		return make(buf, count, datatype, dest, tag, comm,         \
+			    request, mode, "MPI_" #name "_c");             \
+	}                                                                  \
+	MPII_ALIAS(name##_c)
+
 #endif

@@ -129,30 +129,12 @@ isend(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
 	}                                                                  \
 	MPII_ALIAS(name##_c)
 
-#define NONBLOCKING(name, mode)                                            \
-	int PMPI_##name(const void *buf, int count, MPI_Datatype datatype, \
-			int dest, int tag, MPI_Comm comm,                  \
-			MPI_Request *request)                              \
-	{                                                                  \
-		return isend(buf, count, datatype, dest, tag, comm,        \
-			     request, mode, "MPI_" #name);                 \
-	}                                                                  \
-	MPII_ALIAS(name);                                                  \
-	int PMPI_##name##_c(const void *buf, MPI_Count count,              \
-			    MPI_Datatype datatype, int dest, int tag,      \
-			    MPI_Comm comm, MPI_Request *request)           \
-	{                                                                  \
-		return isend(buf, count, datatype, dest, tag, comm,        \
-			     request, mode, "MPI_" #name "_c");            \
-	}                                                                  \
-	MPII_ALIAS(name##_c)
-
 BLOCKING(Send, MPII_STANDARD);
 BLOCKING(Ssend, MPII_SYNC);
 BLOCKING(Rsend, MPII_READY);
 BLOCKING(Bsend, MPII_BUFFERED);
 
-NONBLOCKING(Isend, MPII_STANDARD);
-NONBLOCKING(Issend, MPII_SYNC);
-NONBLOCKING(Irsend, MPII_READY);
-NONBLOCKING(Ibsend, MPII_BUFFERED);
+MPII_SEND_CALLS(Isend, isend, MPII_STANDARD);
+MPII_SEND_CALLS(Issend, isend, MPII_SYNC);
+MPII_SEND_CALLS(Irsend, isend, MPII_READY);
+MPII_SEND_CALLS(Ibsend, isend, MPII_BUFFERED);
