@@ -1,20 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 #include "mock_engine.h"
+#include "check_abort.h"
 #include "whole.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 #include <sanitizer/asan_interface.h>
-
-#define CHECK(cond)                                                         \
-	do {                                                                \
-		if (!(cond)) {                                              \
-			fprintf(stderr, "%s:%d: %s does not hold\n",        \
-				__FILE__, __LINE__, #cond);                 \
-			abort();                                            \
-		}                                                           \
-	} while (0)
 
 u64 mock_next_number;
 
