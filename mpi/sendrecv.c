@@ -208,8 +208,12 @@ static int isendrecv(struct side s, MPI_Datatype stype, struct side r,
 		return mpii_bad_null(c, func, "request");
 	p = calloc(1, sizeof(*p));
 	req = mpii_req_create(MPII_REQ_COLL);
-	if (!p || !req)
+	if (!p || !req) {
+		free(p);
+		if (req)
+			mpii_req_put(req);
 		return mpii_no_mem(c, func);
+	}
 	if (replacing) {
 		err = copy_out(&s);
 		p->copy = err ? NULL : s.buf;
