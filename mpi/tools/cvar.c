@@ -129,15 +129,25 @@ int PMPI_T_cvar_handle_free(MPI_T_cvar_handle *handle)
 }
 MPII_ALIAS(T_cvar_handle_free);
 
+/* For a call that wants to read to or write from @buf. */
+static int look_up(MPI_T_cvar_handle handle, const void *buf,
+		   struct o2g_setting *s)
+{
+	if (!valid(handle))
+		return MPI_T_ERR_INVALID_HANDLE;
+	return buf && o2g_setting(handle->index, s) ? MPI_SUCCESS :
+						      MPI_T_ERR_INVALID;
+}
+
 int PMPI_T_cvar_read(MPI_T_cvar_handle handle, void *buf)
 {
 	struct o2g_setting s;
+	int err;
 
 	TOOLS_ON();
-	if (!valid(handle))
-		return MPI_T_ERR_INVALID_HANDLE;
-	if (!buf || !o2g_setting(handle->index, &s))
-		return MPI_T_ERR_INVALID;
+	err = look_up(handle, buf, &s);
+	if (err)
+		return err;
 	switch (s.kind) {
 	case O2G_SETTING_STR:
 	case O2G_SETTING_LIST:
@@ -157,12 +167,12 @@ int PMPI_T_cvar_write(MPI_T_cvar_handle handle, const void *buf)
 {
 	char text[TEXT_MAX];
 	struct o2g_setting s;
+	int err;
 
 	TOOLS_ON();
-	if (!valid(handle))
-		return MPI_T_ERR_INVALID_HANDLE;
-	if (!buf || !o2g_setting(handle->index, &s))
-		return MPI_T_ERR_INVALID;
+	err = look_up(handle, buf, &s);
+	if (err)
+		return err;
 	if (mpii.ep)
 		return MPI_T_ERR_CVAR_SET_NOT_NOW;
 	switch (s.kind) {
