@@ -208,16 +208,11 @@ static int post(struct user_ep *ep, struct user_req *r)
 void kern_set_recv(struct user_ep *ep, struct o2g_req *r, int source, u64 tag,
 		   u64 ignore)
 {
-	r->kind = O2G_REQ_RECV;
-	r->peer = NULL;
-	r->tag = tag;
-	r->got = 0;
-	r->msg_len = 0;
-	r->match.tag = tag;
-	r->match.ignore = ignore;
-	r->match.src = source == O2G_ANY_SOURCE ? O2G_MATCH_ANY : (u32)source;
-	if (source != O2G_ANY_SOURCE)
-		r->peer = &user_peer_get(ep, source)->cp.core;
+	user_req_set_recv(r, tag, ignore);
+	if (source == O2G_ANY_SOURCE)
+		return;
+	r->match.src = (u32)source;
+	r->peer = &user_peer_get(ep, source)->cp.core;
 }
 
 static int start_recv(struct user_ep *ep, enum route route, int source, u64 tag,

@@ -169,14 +169,7 @@ static inline int set_match(struct user_ep *ep, struct o2g_req *r, int source,
 {
 	struct user_peer *p;
 
-	r->kind = O2G_REQ_RECV;
-	r->peer = NULL;
-	r->tag = tag;
-	r->got = 0;
-	r->msg_len = 0;
-	r->match.tag = tag;
-	r->match.ignore = ignore;
-	r->match.src = O2G_MATCH_ANY;
+	user_req_set_recv(r, tag, ignore);
 	if (source == O2G_ANY_SOURCE)
 		return 0;
 	if (unlikely((unsigned)source >= (unsigned)ep->eng.size))

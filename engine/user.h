@@ -289,6 +289,19 @@ static inline int user_req_set_segs(struct o2g_req *r,
 	return 0;
 }
 
+/* A receive from anybody, so far. */
+static inline void user_req_set_recv(struct o2g_req *r, u64 tag, u64 ignore)
+{
+	r->kind = O2G_REQ_RECV;
+	r->peer = NULL;
+	r->tag = tag;
+	r->got = 0;
+	r->msg_len = 0;
+	r->match.tag = tag;
+	r->match.ignore = ignore;
+	r->match.src = O2G_MATCH_ANY;
+}
+
 /* core_ops.c */
 /* Something completed or arrived: wake whoever sleeps. With the lock. */
 void user_tell(struct user_ep *ep);
