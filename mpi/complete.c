@@ -6,6 +6,7 @@
  * empty status, and are left out by "any" and "some".
  */
 #include <stdio.h>
+#include <string.h>
 
 #include "complete.h"
 #include "errors.h"
@@ -23,6 +24,14 @@ int mpii_bad_request(MPI_Request h, const char *func, int i)
 			  (void *)h);
 }
 
+/* Words that were recorded when it completed may by now be another request's. */
+static __attribute__((cold)) void say_again(const struct mpii_req *r, int err)
+{
+	if (err == MPI_ERR_PROC_ABORTED && r->comm &&
+	    (r->kind == MPII_REQ_SEND || r->kind == MPII_REQ_RECV))
+		mpii_call_error(r->comm, r->peer, -O2G_ERR_PEER);
+}
+
 /* Hand out the result of *h, which is complete, and let go of it. After an
  * error *c is its communicator, held, since it might go with its last request;
  * NULL when it has none. */
@@ -38,6 +47,7 @@ static inline int collect(MPI_Request *h, MPI_Status *status,
 		*c = r->comm;
 		if (*c)
 			mpii_comm_hold(*c);
+		say_again(r, err);
 	}
 	give_status(status, &r->status);
 	mpii_req_retire(r, h);
@@ -54,19 +64,40 @@ static __attribute__((cold)) int raise_held(struct mpii_comm *c, int err,
 	return err;
 }
 
-/* Several were completed and one of them failed with @err: its words go with
- * the code that says so. */
-static __attribute__((cold)) int raise_in_status(struct mpii_comm *c, int err,
+/* What has failed of several that were completed. */
+struct failure {
+	int code; /* the latest, or MPI_SUCCESS: then nothing else is valid */
+	struct mpii_comm *c; /* its communicator, held, or NULL */
+	char words[MPI_MAX_ERROR_STRING]; /* of all that have this code */
+};
+
+static __attribute__((cold)) void add_failure(struct failure *f, int code,
+					      struct mpii_comm *c)
+{
+	const char *words = mpii_last_text(code);
+	size_t n;
+
+	if (f->code && f->c)
+		mpii_comm_put(f->c);
+	if (f->code != code)
+		f->words[0] = '\0';
+	f->code = code;
+	f->c = c;
+	if (!words || strstr(f->words, words))
+		return;
+	n = strlen(f->words);
+	snprintf(f->words + n, sizeof(f->words) - n, "%s%s", n ? "; " : "",
+		 words);
+}
+
+/* Its words go with the code that is in the statuses, and with the one that says
+ * so. */
+static __attribute__((cold)) int raise_in_status(const struct failure *f,
 						 const char *func)
 {
-	char words[MPI_MAX_ERROR_STRING];
-	const char *last = mpii_last_text(err);
-
-	if (last) {
-		snprintf(words, sizeof(words), "%s", last);
-		mpii_fail(MPI_ERR_IN_STATUS, "%s", words);
-	}
-	return raise_held(c, MPI_ERR_IN_STATUS, func);
+	if (f->words[0])
+		mpii_fail_in_status(f->code, f->words);
+	return raise_held(f->c, MPI_ERR_IN_STATUS, func);
 }
 
 /* --- one --- */
@@ -185,7 +216,7 @@ bool mpii_all_idle(const MPI_Request *reqs, int n)
  * status gets its MPI_ERROR, those before it too.
  */
 static void collect_into(MPI_Request *req, MPI_Status *statuses, int k,
-			 int *failed, struct mpii_comm **c)
+			 struct failure *f)
 {
 	MPI_Status *s = statuses ? &statuses[k] : MPI_STATUS_IGNORE;
 	struct mpii_comm *mine = NULL;
@@ -196,27 +227,23 @@ static void collect_into(MPI_Request *req, MPI_Status *statuses, int k,
 	else
 		err = collect(req, s, &mine);
 	if (mpii_unlikely(err)) {
-		for (int i = 0; !*failed && statuses && i < k; i++)
+		for (int i = 0; !f->code && statuses && i < k; i++)
 			statuses[i].MPI_ERROR = MPI_SUCCESS;
-		if (*c)
-			mpii_comm_put(*c);
-		*failed = err;
-		*c = mine;
+		add_failure(f, err, mine);
 	}
-	if (mpii_unlikely(*failed) && s)
+	if (mpii_unlikely(f->code) && s)
 		s->MPI_ERROR = err;
 }
 
 static int collect_all(int n, MPI_Request *reqs, MPI_Status *statuses,
 		       const char *func)
 {
-	struct mpii_comm *c = NULL;
-	int failed = MPI_SUCCESS;
+	struct failure f;
 
+	f.code = MPI_SUCCESS;
 	for (int i = 0; i < n; i++)
-		collect_into(&reqs[i], statuses, i, &failed, &c);
-	return mpii_likely(!failed) ? MPI_SUCCESS :
-				      raise_in_status(c, failed, func);
+		collect_into(&reqs[i], statuses, i, &f);
+	return mpii_likely(!f.code) ? MPI_SUCCESS : raise_in_status(&f, func);
 }
 
 /* Messages can be waited for in any order. Other kinds may depend on each
@@ -338,18 +365,18 @@ MPII_ALIAS(Testany);
 static int collect_some(int n, MPI_Request *reqs, int *outcount, int *indices,
 			MPI_Status *statuses, const char *func)
 {
-	struct mpii_comm *c = NULL;
-	int failed = MPI_SUCCESS, k = 0;
+	struct failure f;
+	int k = 0;
 
+	f.code = MPI_SUCCESS;
 	for (int i = 0; i < n; i++) {
 		if (idle(reqs[i]) || !mpii_req_done(req_of(reqs[i])))
 			continue;
 		indices[k] = i;
-		collect_into(&reqs[i], statuses, k++, &failed, &c);
+		collect_into(&reqs[i], statuses, k++, &f);
 	}
 	*outcount = k;
-	return mpii_likely(!failed) ? MPI_SUCCESS :
-				      raise_in_status(c, failed, func);
+	return mpii_likely(!f.code) ? MPI_SUCCESS : raise_in_status(&f, func);
 }
 
 int mpii_check_some(int incount, MPI_Request *reqs, int *outcount,

@@ -3,7 +3,9 @@
  * Raising errors: words for the user, then the error handler of the object.
  *
  * An error code is its class; the words of the latest error of a thread are
- * kept beside it, and MPI_Error_string gives them back for that code.
+ * kept beside it, and MPI_Error_string gives them back for that code. Where one
+ * call has completed several requests they are also those of the code that is in
+ * the statuses: all words of that code, since it does not tell the requests apart.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -18,12 +20,15 @@
 
 static __thread struct {
 	int code;
+	int also; /* the same words for this code, unless MPI_SUCCESS */
 	char text[MPI_MAX_ERROR_STRING - 64];
 } last;
 
 const char *mpii_last_text(int code)
 {
-	return code != MPI_SUCCESS && last.code == code ? last.text : NULL;
+	return code != MPI_SUCCESS && (last.code == code || last.also == code) ?
+		       last.text :
+		       NULL;
 }
 
 static void vrecord(int code, const char *func, const char *fmt, va_list ap)
@@ -31,6 +36,7 @@ static void vrecord(int code, const char *func, const char *fmt, va_list ap)
 	int n = 0;
 
 	last.code = code;
+	last.also = MPI_SUCCESS;
 	if (func)
 		n = snprintf(last.text, sizeof(last.text), "%s: ", func);
 	vsnprintf(last.text + n, sizeof(last.text) - n, fmt, ap);
@@ -46,6 +52,13 @@ int mpii_fail(int code, const char *fmt, ...)
 	return code;
 }
 
+int mpii_fail_in_status(int code, const char *words)
+{
+	mpii_fail(MPI_ERR_IN_STATUS, "%s", words);
+	last.also = code;
+	return MPI_ERR_IN_STATUS;
+}
+
 /* Put the function's name in front of words recorded below it. */
 static void name_function(int code, const char *func)
 {
@@ -55,8 +68,10 @@ static void name_function(int code, const char *func)
 
 	if (words && !strncmp(words, func, n) && words[n] == ':')
 		return;
-	if (!words)
+	if (!words) {
 		words = mpii_class_text(mpii_class_of_code(code));
+		last.also = MPI_SUCCESS;
+	}
 	if (!words)
 		words = "error";
 	snprintf(text, sizeof(text), "%s", words);

@@ -8,6 +8,8 @@ struct mpii_owner;
 /* The words recorded with the latest error of this thread if it had this code,
  * else NULL. */
 const char *mpii_last_text(int code);
+/* Record @words with MPI_ERR_IN_STATUS, which is returned, and with @code. */
+int mpii_fail_in_status(int code, const char *words);
 /* Run o's handler on a code whose words are recorded; returns the code. */
 int mpii_handle(const struct mpii_owner *o, int code);
 

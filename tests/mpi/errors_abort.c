@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * errors_abort WHAT: the last rank makes a mistake on an object whose error
+ * errors_abort WHAT: the last rank, or two, make a mistake on an object whose error
  * handler is MPI_ERRORS_ABORT; those who do not share the object go on. For
  * tests/system/mpi_errors.sh, which looks at who does. Not in testlist.
  */
@@ -28,6 +28,25 @@ static void mistake(const char *what, MPI_Comm pair)
 	MPI_Send(&n, 1, MPI_INT, 99, 0, c);
 }
 
+/* Both of those who have gone are named, whichever status one looks at. */
+static void lose_two(void)
+{
+	char text[MPI_MAX_ERROR_STRING];
+	MPI_Request q[2];
+	MPI_Status s[2];
+	int x[2], n;
+
+	for (int i = 0; i < 2; i++)
+		OK(MPI_Irecv(&x[i], 1, MPI_INT, size - 2 + i, 3, WORLD, &q[i]));
+	FAILS(MPI_Waitall(2, q, s), MPI_ERR_IN_STATUS);
+	for (int i = 0; i < 2; i++) {
+		EQUAL(s[i].MPI_ERROR, MPI_ERR_PROC_ABORTED);
+		OK(MPI_Error_string(s[i].MPI_ERROR, text, &n));
+		CHECK(strstr(text, "MPI_Waitall: lost rank 2 on "));
+		CHECK(strstr(text, "; lost rank 3 on "));
+	}
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
@@ -37,8 +56,10 @@ int main(int argc, char **argv)
 	start(&argc, &argv);
 	MPI_Comm_set_errhandler(WORLD, MPI_ERRORS_RETURN);
 	MPI_Comm_split(WORLD, rank / 2, 0, &pair);
-	if (rank == size - 1)
+	if (rank == size - 1 || (rank == size - 2 && !strcmp(what, "two")))
 		mistake(what, pair);
+	if (!strcmp(what, "two"))
+		lose_two();
 	if (rank == size - 2 && !strcmp(what, "pair"))
 		sleep(10); /* is ended by another */
 	FAILS(MPI_Recv(&x, 1, MPI_INT, size - 1, 1, WORLD, IGNORE),

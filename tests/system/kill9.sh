@@ -46,6 +46,12 @@ for channel in $channels; do
 		expect "$TMP/$channel.err" "^rank $r: class [0-9]+: .*rank 2 on $host"
 	done
 	[ $took -lt 1000 ] || fail "$channel: the ranks needed $took ms"
+	job "$channel.all" "$MPIEXEC" -disable-auto-cleanup -n 4 \
+		"$prog" victim 2 waitall
+	strike
+	for r in 0 1 3; do
+		expect "$TMP/$channel.all" "^rank $r: class [0-9]+: .*rank 2 on $host"
+	done
 
 	# The same in collectives. By messages a rank may learn it from another
 	# that has given up.

@@ -54,6 +54,8 @@ aborts session 13 "rank 0 goes on rank 1 goes on rank 2 goes on " \
 	'rank 3 on .* aborts rank 3 with code 13; the others go on'
 aborts pair 6 "rank 0 goes on rank 1 goes on " \
 	'rank 3 on .* aborts ranks 2-3 with code 6; the others go on'
+aborts two 6 "rank 0 goes on rank 1 goes on " \
+	'rank 2 on .* aborts rank 2 with code 6; the others go on'
 aborts world 6 "" 'rank 3 on .* called MPI_Abort with code 6; the job is ended'
 aborts fatal 6 "" 'rank 3 on .* called MPI_Abort with code 6; the job is ended'
 

@@ -6,7 +6,8 @@
  *	                         all wait for a message of RANK, which says its
  *	                         pid and waits to be killed; they print their
  *	                         error and exit with 0 if it was the right one.
- *	                         CALL is barrier, ibarrier or send, instead
+ *	                         CALL is barrier, ibarrier, send or waitall,
+ *	                         instead
  *	mpi_prog exchange MS     all to all, for so long
  *	mpi_prog flood N BYTES   0 sends N messages to 1, which sleeps first and
  *	                         then prints the growth of its memory
@@ -25,6 +26,23 @@ static void die(const char *what)
 	MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
+/* Two requests, of which one fails: what its status says. */
+static int wait_for_all(int who)
+{
+	MPI_Request q[2];
+	MPI_Status s[2];
+	int in[2], out = 0;
+
+	MPI_Irecv(&in[0], 1, MPI_INT, who, 2, MPI_COMM_WORLD, &q[0]);
+	MPI_Irecv(&in[1], 1, MPI_INT, rank, 2, MPI_COMM_WORLD, &q[1]);
+	MPI_Send(&out, 1, MPI_INT, rank, 2, MPI_COMM_WORLD);
+	if (MPI_Waitall(2, q, s) != MPI_ERR_IN_STATUS)
+		die("MPI_Waitall does not point to the statuses");
+	if (s[1].MPI_ERROR != MPI_SUCCESS)
+		die("MPI_Waitall fails what was complete");
+	return s[0].MPI_ERROR;
+}
+
 /* A call that needs rank who. */
 static int wait_for(int who, const char *call)
 {
@@ -37,6 +55,8 @@ static int wait_for(int who, const char *call)
 	if (call && !strcmp(call, "send"))
 		return MPI_Send(big, sizeof(big), MPI_CHAR, who, 3,
 				MPI_COMM_WORLD);
+	if (call && !strcmp(call, "waitall"))
+		return wait_for_all(who);
 	if (!call)
 		return MPI_Recv(&x, 1, MPI_INT, who, 2, MPI_COMM_WORLD,
 				MPI_STATUS_IGNORE);
