@@ -3,7 +3,7 @@
  * Random calls of every collective, each compared with what the standard says
  * its result is. All ranks draw the same random numbers, so each knows what the
  * others contribute. Used by the programs coll_*.c and, with threads as ranks,
- * by tests/unit/test_coll.c.
+ * by tests/unit/test_coll*.c.
  *
  * Data are ints, seen through several datatypes: a buffer is compared with a
  * copy into which the expected ints were unpacked, so that bytes in gaps and
