@@ -38,7 +38,7 @@ exec sleep 30
 END
 cat >"$TMP/agent-drone" <<'END'
 #!/bin/sh
-exec tr '\000' x </dev/zero
+exec tr '\000' x </dev/zero 2>/dev/null
 END
 cat >"$TMP/agent-long" <<'END'
 #!/bin/sh
