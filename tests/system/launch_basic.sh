@@ -64,12 +64,14 @@ expect_lines "$TMP/out" 36
 
 # A prompt appears although its line is not finished.
 mkfifo "$TMP/fifo"
-(sleep 0.6; echo answer) >"$TMP/fifo" &
+exec 7<>"$TMP/fifo"
 timeout 10 "$MPIEXEC" -n 1 sh -c 'printf "name? "; read x; echo "got $x"' \
 	<"$TMP/fifo" >"$TMP/out" 2>"$TMP/err" &
 wait_for 5 grep -q 'name?' "$TMP/out" || fail "the prompt does not appear"
 expect_not "$TMP/out" got
+echo answer >&7
 wait
+exec 7>&-
 expect "$TMP/out" 'name\? got answer'
 
 # Byte for byte.
