@@ -36,14 +36,21 @@ endif
 
 # Plain programs: what is possible without any MPI.
 PLAIN_SHARED := bench/plain/plain.c bench/plain/pair.c bench/plain/half_trip.c
-PLAIN_NAMES  := trip overlap alltoall $(if $(filter 1,$(O2G_BPF)),ring)
+PLAIN_BPF    := $(if $(filter 1,$(O2G_BPF)),ring flag)
+PLAIN_NAMES  := trip overlap alltoall $(PLAIN_BPF)
 plain_bpf    := -Ichannel -Ibase -Iengine -Iinclude -Icore -I$(BUILD)/include -lbpf
 
 bench-build: $(PLAIN_NAMES:%=$(BUILD)/bench/plain/%)
 $(BUILD)/bench/plain/ring: $(BUILD)/include/o2g_bpf.skel.h
+$(BUILD)/bench/plain/flag: $(BUILD)/include/bench_flag.skel.h
+$(BUILD)/include/bench_flag.skel.h: bench/plain/flag.bpf.c
+	@mkdir -p $(@D)
+	$(bpf_clang) -c $< -o $(@D)/flag.bpf.o
+	$(BPFTOOL) gen skeleton $(@D)/flag.bpf.o name bench_flag >$@
+
 $(BUILD)/bench/plain/%: bench/plain/%.c $(PLAIN_SHARED) bench/plain/plain.h
 	@mkdir -p $(@D)
-	$(CC) $(bench_flags) -o $@ $< $(PLAIN_SHARED) -pthread $(if $(filter ring,$*),$(plain_bpf))
+	$(CC) $(bench_flags) -o $@ $< $(PLAIN_SHARED) -pthread $(if $(filter $(PLAIN_BPF),$*),$(plain_bpf))
 
 # The matching of core/ by itself, for more peers than there are ranks.
 bench-build: $(BUILD)/bench/match_peers

@@ -23,6 +23,7 @@ class Case:
     only: tuple = ()    # the implementations it is for; (): all
     plain: tuple = ()   # a program of bench/plain that does it without MPI
     plain_bpf: tuple = ()  # the same, in the way of the bpf channel
+    plain_flag: tuple = ()  # and with the least that a BPF program can do
 
     @property
     def key(self):
@@ -109,7 +110,8 @@ def point_to_point():
     for over in ("shm", "tcp"):
         yield Case("latency", "latency", over, LATENCY, FEW, turns=TURNS,
                    plain=("trip", "8,16k") if over == "tcp" else (),
-                   plain_bpf=("ring",) if over == "tcp" else ())
+                   plain_bpf=("ring",) if over == "tcp" else (),
+                   plain_flag=("flag",) if over == "tcp" else ())
         yield Case("rate", "rate", over, ["--sizes", "8", *PIN], SHORT,
                    turns=TURNS)
         yield Case("bandwidth", "bandwidth", over, BANDWIDTH, FEW_LARGE)

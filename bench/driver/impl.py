@@ -134,7 +134,7 @@ class Plain:
 
     def program(self, case):
         """The program and its arguments; () where there is none."""
-        words = case.plain_bpf if self.key == "plain-bpf" else case.plain
+        words = getattr(case, self.key.replace("-", "_"))
         path = os.path.join(self.build, "bench", "plain", *words[:1])
         return [path, *words[1:]] if words and os.path.exists(path) else []
 
@@ -154,7 +154,8 @@ def every(build):
             O2G(build, "o2g-kernel", "O2G kernel",
                 {"O2G_ENGINE": "kernel", "O2G_CHANNELS": "tcp"}),
             MPICH(), OpenMPI(), Plain(build, "plain", "no MPI"),
-            Plain(build, "plain-bpf", "no MPI, by bpf"))
+            Plain(build, "plain-bpf", "no MPI, by bpf"),
+            Plain(build, "plain-flag", "no MPI, only a flag by bpf"))
 
 
 def available(build, wanted=None):

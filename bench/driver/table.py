@@ -8,8 +8,10 @@ SIGN = {"ratio-max": "<=", "max": "<=", "depth-max": "<=",
 TITLES = {"o2g": "O2G", "o2g-bpf": "O2G bpf", "o2g-kernel": "O2G kernel",
           "mpich": "MPICH", "openmpi": "Open MPI"}
 # What the same takes without MPI, beside whose it is shown.
-PLAIN = {"o2g": "plain", "o2g-bpf": "plain-bpf"}
-PLAIN_TITLES = {"plain": "no MPI", "plain-bpf": "no MPI, by bpf"}
+PLAIN = {"o2g": ("plain",), "o2g-bpf": ("plain-bpf", "plain-flag")}
+PLAIN_TITLES = {"plain": "no MPI", "plain-bpf": "no MPI, by bpf",
+                "plain-flag": "no MPI, only a flag by bpf"}
+PLAIN_SHORT = {"plain": "no MPI", "plain-bpf": "no MPI", "plain-flag": "a flag"}
 
 
 def score_of(results, target, ours):
@@ -36,9 +38,8 @@ def at_least(results, target):
     return limit / seconds if limit and seconds else None
 
 
-def plain_score(results, target):
+def plain_score(results, target, plain):
     """What a program without MPI would score; None where there is none."""
-    plain = PLAIN.get(target.ours)
     value = results.median(target.case, plain, target.size, target.column)
     if value is None or not target.kind.startswith("ratio"):
         return value
@@ -65,7 +66,9 @@ def judge(results, target):
         verdict = "PASS" if good else "MISS"
     return {"case": target.case, "text": target.text, "kind": target.kind,
             "limit": target.limit, "values": at, "score": score,
-            "verdict": verdict, "plain": plain_score(results, target),
+            "verdict": verdict,
+            "plain": {plain: plain_score(results, target, plain)
+                      for plain in PLAIN.get(target.ours, ())},
             "failed": [impl for impl in at if impl in failures]}
 
 
@@ -100,8 +103,9 @@ def score_text(row):
 
 
 def plain_text(row):
-    plain = row.get("plain")
-    return "" if plain is None else f"no MPI: {score_number(row, plain)}"
+    return ", ".join(f"{PLAIN_SHORT[plain]}: {score_number(row, score)}"
+                     for plain, score in row["plain"].items()
+                     if score is not None)
 
 
 def title_of(impl):
