@@ -136,15 +136,17 @@ $(LIBMPI): $(MPI_OBJ) $(LIBO2G) mpi/libmpi.map
 	ln -sf libmpi.so $(@D)/libmpi_abi.so.1
 	ln -sf libmpi.so $(@D)/libmpi_abi.so
 
-TOOL_BPF := $(BUILD)/channel/bpf/sys.o
+TOOL_BPF := $(BUILD)/channel/bpf/sys.o $(BUILD)/channel/bpf/name.o
 $(BUILD)/bin/o2g: $(TOOL_OBJ) $(TOOL_BPF) $(LIBO2G)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(LDFLAGS) -Wl,-rpath,'$$ORIGIN/../lib' \
 	  -o $@ $(TOOL_OBJ) $(TOOL_BPF) -L$(BUILD)/lib -lo2g \
 	  $(if $(filter 1,$(O2G_BPF)),-lbpf)
 
+bpf_arch  = $(shell $(CC) -print-multiarch)
 bpf_clang = $(CLANG) -O2 -g -target bpf -mcpu=v3 -Wall -Wextra -Werror \
-            -I/usr/include/$(shell $(CC) -print-multiarch)
+            -I/usr/include/$(bpf_arch) \
+            $(if $(filter x86_64-%,$(bpf_arch)),-DO2G_BPF_ORDERED)
 $(BUILD)/tools/bpf_load.o: $(BUILD)/include/o2g_bpf.skel.h
 $(BUILD)/include/o2g_bpf.skel.h: channel/bpf/o2g.bpf.c channel/bpf/seat.h
 	@mkdir -p $(@D)
@@ -196,14 +198,13 @@ $(BUILD)/tests/system/soak: tests/system/soak.c $(LIBO2G) include/o2g.h \
 	  -Wl,-rpath,'$$ORIGIN/../../lib'
 
 # The BPF program by itself.
-BPF_ALONE := $(BUILD)/tests/system/bpf_overlap $(BUILD)/tests/system/bpf_wake
+BPF_ALONE := $(patsubst %,$(BUILD)/tests/system/bpf_%,overlap wake names)
+BPF_JOIN  := channel/bpf/sys.c channel/bpf/name.c
 test-build: $(BPF_ALONE)
 $(BPF_ALONE): $(BUILD)/tests/system/%: tests/system/%.c tests/system/bpf_pair.h \
-              channel/bpf/sys.c channel/bpf/sys.h channel/bpf/seat.h \
-              $(BUILD)/flags
+              $(BPF_JOIN) $(BPF_JOIN:.c=.h) channel/bpf/seat.h $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(LDFLAGS) -Ichannel -Iengine -Iinclude -o $@ $< \
-	  channel/bpf/sys.c
+	$(CC) $(CFLAGS) $(LDFLAGS) -Ichannel -Iengine -Iinclude -o $@ $< $(BPF_JOIN)
 
 -include lab/lab.mk
 

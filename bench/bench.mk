@@ -31,17 +31,17 @@ $(BUILD)/bench/bpf_match: bench/bpf/match.c $(BUILD)/include/bench_match.skel.h 
 	@mkdir -p $(@D)
 	$(CC) $(bench_flags) -Wno-unused-parameter -Ibench/bpf -Icore -Iengine \
 	  -Iinclude -Ichannel -I$(BUILD)/include -o $@ $< core/match.c \
-	  core/stream.c core/wire.c -lbpf
+	  core/stream.c core/wire.c channel/bpf/name.c -lbpf
 endif
 
 # Plain programs: what is possible without any MPI.
 PLAIN_SHARED := bench/plain/plain.c bench/plain/pair.c bench/plain/half_trip.c
 PLAIN_BPF    := $(if $(filter 1,$(O2G_BPF)),ring flag)
 PLAIN_NAMES  := trip overlap alltoall $(PLAIN_BPF)
-plain_bpf    := -Ichannel -Ibase -Iengine -Iinclude -Icore -I$(BUILD)/include -lbpf
+plain_bpf    := channel/bpf/name.c -Ichannel -Ibase -Iengine -Iinclude -Icore -I$(BUILD)/include -lbpf
 
 bench-build: $(PLAIN_NAMES:%=$(BUILD)/bench/plain/%)
-$(BUILD)/bench/plain/ring: $(BUILD)/include/o2g_bpf.skel.h
+$(BUILD)/bench/plain/ring: $(BUILD)/include/o2g_bpf.skel.h channel/bpf/name.c
 $(BUILD)/bench/plain/flag: $(BUILD)/include/bench_flag.skel.h
 $(BUILD)/include/bench_flag.skel.h: bench/plain/flag.bpf.c
 	@mkdir -p $(@D)

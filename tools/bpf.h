@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
  * `o2g bpf`: seats of the bpf channel for ordinary users. They are pinned in a
- * file system of their own, DIR/UID/NUMBER/{socks,conns,bell,seat}; the files
+ * file system of their own, DIR/UID/NUMBER/{socks,bell,seat}; the files
  * belong to the user and nobody else may open them.
  */
 #ifndef TOOLS_BPF_H
@@ -24,10 +24,8 @@ int bpf_load_seat(const char *path, uid_t uid, char *why, size_t why_size);
 
 /* bpf_try.c */
 struct bpf_seat;
-/* Does a loaded program do what it should, on this kernel? The descriptors are
- * those of its maps. 0, or negative errno with one line in @why. */
-int bpf_try(int socks, int conns, struct bpf_seat *seat, char *why,
-	    size_t why_size);
+/* Does a loaded program do what it should, on this kernel? @socks is its sockmap. 0, or negative errno with one line in @why. */
+int bpf_try(int socks, struct bpf_seat *seat, char *why, size_t why_size);
 
 /* bpf_kernel.c */
 /* Is the kernel one whose sockmaps are known to be sound? @release and @version

@@ -20,7 +20,8 @@
 #include "bpf/seat.h"
 #include "bpf/sys.h"
 
-const char *const bpf_seat_files[] = { "conns", "bell", "seat", "socks", NULL };
+enum { FILES = 3 };
+const char *const bpf_seat_files[] = { "bell", "seat", "socks", NULL };
 
 static bool is_bpf_fs(const char *dir)
 {
@@ -130,7 +131,7 @@ void bpf_seat_remove(const char *path)
 {
 	char file[540];
 
-	for (int i = 3; i >= 0; i--) {
+	for (int i = FILES - 1; i >= 0; i--) {
 		snprintf(file, sizeof(file), "%s/%s", path, bpf_seat_files[i]);
 		if (unlink(file) && errno != ENOENT)
 			fprintf(stderr, "o2g bpf: cannot remove %s: %s\n", file,

@@ -26,8 +26,6 @@ static int map_of(const struct o2g_bpf *o, const char *file)
 {
 	if (!strcmp(file, "socks"))
 		return bpf_map__fd(o->maps.socks);
-	if (!strcmp(file, "conns"))
-		return bpf_map__fd(o->maps.conns);
 	if (!strcmp(file, "bell"))
 		return bpf_map__fd(o->maps.bell);
 	return bpf_map__fd(o->maps.bss);
@@ -82,8 +80,7 @@ int bpf_load_seat(const char *path, uid_t uid, char *why, size_t why_size)
 		goto out;
 	}
 	if (!tried)
-		err = bpf_try(bpf_map__fd(o->maps.socks),
-			      bpf_map__fd(o->maps.conns), &o->bss->seat, why,
+		err = bpf_try(bpf_map__fd(o->maps.socks), &o->bss->seat, why,
 			      why_size);
 	if (err)
 		goto out;

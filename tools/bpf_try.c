@@ -19,13 +19,14 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "bpf/name.h"
 #include "bpf/seat.h"
 #include "bpf/sys.h"
 
 #define TRIAL_MS 2000
 
 struct trial {
-	int maps[2]; /* socks, conns */
+	int socks; /* the map */
 	struct bpf_seat *seat;
 	int here, there; /* joined, and its peer */
 	__u32 seen;	 /* descriptors */
@@ -53,17 +54,13 @@ static int connect_pair(int fd[2])
 
 static int join(struct trial *t)
 {
-	__u32 index = 0, id = 0;
-	__u64 cookie, value = (__u64)t->here;
-	socklen_t len = sizeof(cookie);
+	__u32 index = 0;
+	__u64 value = (__u64)t->here;
 	char byte;
-	int err;
+	int err = bpf_name_set(t->seat, index, t->here);
 
-	if (getsockopt(t->here, SOL_SOCKET, SO_COOKIE, &cookie, &len))
-		return -errno;
-	err = bpf_sys_update(t->maps[1], &cookie, &id, BPF_ANY);
 	if (!err)
-		err = bpf_sys_update(t->maps[0], &index, &value, BPF_NOEXIST);
+		err = bpf_sys_update(t->socks, &index, &value, BPF_NOEXIST);
 	recv(t->here, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
 	return err;
 }
@@ -84,7 +81,8 @@ static bool in_ring(struct trial *t, char first)
 		if (__atomic_load_n(&d->seq, __ATOMIC_ACQUIRE) != t->seen + 1)
 			continue;
 		t->seen++;
-		return d->len && t->seat->ring[d->at] == (__u8)first;
+		return bpf_desc_len(d) &&
+		       *(const char *)bpf_desc_bytes(t->seat, d) == first;
 	}
 	return false;
 }
@@ -148,12 +146,10 @@ static const char *run(struct trial *t)
 	return sees_end(t) ? NULL : "the end";
 }
 
-int bpf_try(int socks, int conns, struct bpf_seat *seat, char *why,
-	    size_t why_size)
+int bpf_try(int socks, struct bpf_seat *seat, char *why, size_t why_size)
 {
-	struct trial t = { .maps = { socks, conns }, .seat = seat };
+	struct trial t = { .socks = socks, .seat = seat };
 	const char *failed;
-	__u64 cookie;
 	int fd[2], err = connect_pair(fd);
 
 	if (err) {
@@ -166,8 +162,7 @@ int bpf_try(int socks, int conns, struct bpf_seat *seat, char *why,
 	failed = run(&t);
 	close(fd[0]);
 	close(fd[1]);
-	if (!bpf_sys_next_key(conns, NULL, &cookie))
-		bpf_sys_delete(conns, &cookie);
+	bpf_name_clear(seat, 0);
 	seat->head = seat->tail;
 	memset(&seat->conns[0], 0, sizeof(seat->conns[0]));
 	if (!failed)

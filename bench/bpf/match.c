@@ -19,6 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "bpf/name.h"
 #include "bpf/seat.h"
 #include "bpf_match.h"
 #include "match.h"
@@ -63,14 +64,11 @@ static void connect_pair(int fd[2])
 	close(listener);
 }
 
-static void join(int fd, int socks, int conns)
+static void join(int fd, int socks)
 {
-	__u64 cookie, value = (__u64)fd;
-	socklen_t len = sizeof(cookie);
+	__u64 value = (__u64)fd;
 	__u32 zero = 0;
 
-	getsockopt(fd, SOL_SOCKET, SO_COOKIE, &cookie, &len);
-	bpf_map_update_elem(conns, &cookie, &zero, BPF_ANY);
 	if (bpf_map_update_elem(socks, &zero, &value, BPF_ANY))
 		fail("joining");
 }
@@ -136,13 +134,13 @@ static int take_plain(struct way *w)
 	messages = 0;
 	while (__atomic_load_n(&d->seq, __ATOMIC_ACQUIRE) ==
 	       (u32)(plain_head >> 32) + 1) {
-		u32 units = (d->len + BPF_UNIT - 1) / BPF_UNIT;
+		u32 len = bpf_desc_len(d);
 
-		if (!d->len || o2g_stream_feed(&stream, s->ring + d->at, d->len,
-					       &stream_ops, NULL) < 0)
+		if (!len || o2g_stream_feed(&stream, bpf_desc_bytes(s, d), len,
+					    &stream_ops, NULL) < 0)
 			fail("the channel's program");
 		plain_head = ((plain_head >> 32) + 1) << 32 |
-			     (u32)((u32)plain_head + units);
+			     (u32)((u32)plain_head + bpf_desc_units(d));
 		__atomic_store_n(&s->head, plain_head, __ATOMIC_RELEASE);
 		d = &s->descs[(plain_head >> 32) % BPF_DESCS];
 	}
@@ -244,8 +242,9 @@ static void open_plain(struct way *w)
 			    BPF_SK_SKB_STREAM_VERDICT, 0))
 		fail("attaching");
 	connect_pair(w->fd);
-	join(w->fd[0], bpf_map__fd(plain->maps.socks),
-	     bpf_map__fd(plain->maps.conns));
+	if (bpf_name_set(&plain->bss->seat, 0, w->fd[0]))
+		fail("joining");
+	join(w->fd[0], bpf_map__fd(plain->maps.socks));
 	o2g_stream_init(&stream);
 	o2g_match_init(&match, bins, 256, 1);
 	for (u32 i = 0; i < RECEIVES; i++) {
@@ -265,8 +264,7 @@ static void open_matching(struct way *w)
 			    BPF_SK_SKB_STREAM_VERDICT, 0))
 		fail("attaching");
 	connect_pair(w->fd);
-	join(w->fd[0], bpf_map__fd(matching->maps.socks),
-	     bpf_map__fd(matching->maps.conns));
+	join(w->fd[0], bpf_map__fd(matching->maps.socks));
 	for (u64 i = 0; i < RECEIVES; i++)
 		matching->bss->area.posted[MATCH_BIN(1, i)] =
 			(struct match_posted){ i, 1, 1 };

@@ -12,20 +12,20 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
+#include "bpf/name.h"
 #include "bpf/seat.h"
 #include "clock.h"
 
 #include "o2g_bpf.skel.h"
 
-enum { SIZE = 8, GIVEN_BACK = BPF_UNITS / 8 };
+enum { SIZE = 8, GIVEN_BACK = BPF_DESCS / 8 };
 
 static struct o2g_bpf *bpf;
 static __u64 head;
 
 static void join(int fd)
 {
-	__u64 cookie, value = (__u64)fd;
-	socklen_t len = sizeof(cookie);
+	__u64 value = (__u64)fd;
 	__u32 i = 0;
 
 	bpf = o2g_bpf__open_and_load();
@@ -34,9 +34,8 @@ static void join(int fd)
 					bpf_map__fd(bpf->maps.socks),
 					BPF_SK_SKB_STREAM_VERDICT, 0),
 		"loading the program (are you root?)");
-	getsockopt(fd, SOL_SOCKET, SO_COOKIE, &cookie, &len);
-	plain_check(!bpf_map_update_elem(bpf_map__fd(bpf->maps.conns), &cookie,
-					 &i, BPF_ANY) &&
+	bpf->bss->seat.conns[0].calm = 1; /* nobody sleeps here */
+	plain_check(!bpf_name_set(&bpf->bss->seat, 0, fd) &&
 			    !bpf_map_update_elem(bpf_map__fd(bpf->maps.socks),
 						 &i, &value, BPF_ANY),
 		    "joining");
@@ -60,7 +59,7 @@ static void take(int fd, size_t len)
 	while (__atomic_load_n(&d->seq, __ATOMIC_ACQUIRE) !=
 	       (__u32)(head >> 32) + 1)
 		o2g_cpu_relax();
-	head = ((head >> 32) + 1) << 32 | (__u32)((__u32)head + 1);
+	head += 1ull << 32;
 	/* The program reads it for every piece: seldom, as the channel does. */
 	if ((head >> 32) % GIVEN_BACK == 0)
 		__atomic_store_n(&s->head, head, __ATOMIC_RELEASE);

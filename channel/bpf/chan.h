@@ -24,7 +24,7 @@
 
 /* The maps of a seat, as this process has them. */
 struct bpf_place {
-	int socks, conns, bell; /* descriptors */
+	int socks, bell; /* descriptors */
 	int claim;		/* a socket in the sockmap: the seat is taken */
 	struct bpf_seat *seat;
 	/* the ring buffer behind the bell, which is never read */

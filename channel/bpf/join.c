@@ -27,6 +27,7 @@
 #include <stdlib.h>
 
 #include "log.h"
+#include "name.h"
 #include "sys.h"
 
 static int free_index(struct bpf_chan *b)
@@ -42,13 +43,6 @@ static int free_index(struct bpf_chan *b)
 		return (int)at;
 	}
 	return -ENOSPC;
-}
-
-static int cookie_of(int fd, u64 *cookie)
-{
-	socklen_t len = sizeof(*cookie);
-
-	return getsockopt(fd, SOL_SOCKET, SO_COOKIE, cookie, &len) ? -errno : 0;
 }
 
 void bpf_conn_sync(int fd)
@@ -98,28 +92,28 @@ static u32 new_id(struct bpf_seat *s, u32 index)
 	struct bpf_conn *c = &s->conns[index];
 
 	c->gen = (c->gen + 1) & BPF_GEN_MASK;
+	c->id = c->gen << BPF_CONN_BITS | index;
 	c->pass = 0;
 	c->wake_at = 0;
+	c->calm = 0;
 	c->told = 0;
 	c->taken = 0;
 	c->passed = 0;
 	c->known = 0;
 	c->lost = 0;
-	return c->gen << BPF_CONN_BITS | index;
+	return c->id;
 }
 
-static int enter(struct bpf_chan *b, int fd, u32 index, u32 id)
+static int enter(struct bpf_chan *b, int fd, u32 index)
 {
-	u64 cookie, value = (u64)fd;
-	int err = cookie_of(fd, &cookie);
+	u64 value = (u64)fd;
+	int err = bpf_name_set(b->place.seat, index, fd);
 
-	if (!err)
-		err = bpf_sys_update(b->place.conns, &cookie, &id, BPF_ANY);
 	if (err)
 		return err;
 	err = bpf_sys_update(b->place.socks, &index, &value, BPF_NOEXIST);
 	if (err)
-		bpf_sys_delete(b->place.conns, &cookie);
+		bpf_name_clear(b->place.seat, index);
 	return err;
 }
 
@@ -134,7 +128,7 @@ static int find_place(struct bpf_chan *b, struct tcp_conn *k)
 		if (index < 0)
 			return index;
 		k->intake_id = new_id(b->place.seat, (u32)index);
-		err = enter(b, k->watch.fd, (u32)index, k->intake_id);
+		err = enter(b, k->watch.fd, (u32)index);
 		if (err != -EEXIST)
 			return err ? err : index;
 	}
@@ -166,10 +160,8 @@ static void leave(struct tcp_conn *k)
 {
 	struct bpf_chan *b = bpf_of_conn(k);
 	u32 index = bpf_index(k->intake_id);
-	u64 cookie;
 
-	if (!cookie_of(k->watch.fd, &cookie))
-		bpf_sys_delete(b->place.conns, &cookie);
+	bpf_name_clear(b->place.seat, index);
 	bpf_conn_sync(k->watch.fd);
 	if (k->adopted) /* the program goes on with it */
 		bpf_sys_delete(b->place.socks, &index);

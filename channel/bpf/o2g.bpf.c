@@ -9,11 +9,13 @@
  */
 #include <linux/bpf.h>
 
+#include <bpf/bpf_endian.h>
 #include <bpf/bpf_helpers.h>
 
 #include "seat.h"
 
 #define TRIES 16
+#define INTERNET 2 /* AF_INET */
 #define CUT_MOST 4095 /* that the kernel takes off in one call */
 #define CUTS 64
 
@@ -27,14 +29,6 @@ struct {
 	__type(key, __u32);
 	__type(value, __u64);
 } socks SEC(".maps");
-
-/* Socket cookie to generation << BPF_CONN_BITS | index. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 2 * BPF_CONNS);
-	__type(key, __u64);
-	__type(value, __u32);
-} conns SEC(".maps");
 
 /* Carries nothing; its descriptor becomes readable. */
 struct {
@@ -65,31 +59,53 @@ static __always_inline int reserve(__u32 units, __u64 *got)
 	return 0;
 }
 
-/*
- * The exchange makes the rest of the descriptor visible first. It is a full
- * barrier, as wake() needs.
- */
-static __always_inline void commit(__u64 got, __u32 conn, __u32 len, __u32 at)
+static __always_inline struct bpf_desc *desc_of(__u64 got)
 {
-	__u32 number = got >> 32;
-	struct bpf_desc *d = &seat.descs[number & (BPF_DESCS - 1)];
-
-	d->conn = conn;
-	d->len = len;
-	d->at = at;
-	__sync_lock_test_and_set(&d->seq, number + 1);
+	return &seat.descs[(__u32)(got >> 32) & (BPF_DESCS - 1)];
 }
 
-/* The process arms and then looks; we write and then look whether it is armed. */
+/*
+ * The rest of the descriptor is visible first. Where the processor keeps its stores
+ * in order it is enough to write the number last; elsewhere it takes an exchange,
+ * which is slower to be seen.
+ */
+static __always_inline void commit(__u64 got, __u32 what)
+{
+	struct bpf_desc *d = desc_of(got);
+	__u32 number = (__u32)(got >> 32) + 1;
+
+	d->what = what;
+#ifdef O2G_BPF_ORDERED
+	asm volatile("" ::: "memory");
+	WRITE(d->seq, number);
+#else
+	__sync_lock_test_and_set(&d->seq, number);
+#endif
+}
+
+/* What was written is visible before anything that follows is read. */
+static __always_inline void fence(void)
+{
+	__sync_lock_test_and_set(&seat.fence, 1);
+}
+
 static __always_inline void wake(void)
 {
 	__u8 nothing = 0;
 
-	if (!READ(seat.armed))
-		return;
 	if (__sync_lock_test_and_set(&seat.armed, 0))
 		bpf_ringbuf_output(&bell, &nothing, sizeof(nothing),
 				   BPF_RB_FORCE_WAKEUP);
+}
+
+/* The process arms and then looks; we write and then look whether it is armed. */
+static __always_inline void wake_if_armed(struct bpf_conn *c)
+{
+	if (READ(c->calm))
+		return;
+	fence();
+	if (READ(seat.armed))
+		wake();
 }
 
 /* --- what is left to the socket --- */
@@ -141,9 +157,9 @@ static __always_inline int fills_up(struct __sk_buff *skb)
 	       (__u32)sk->sk_rcvbuf;
 }
 
-/* Adding to `passed` and the descriptor come before, with full barriers. */
 static __always_inline void wake_for(struct __sk_buff *skb, struct bpf_conn *c)
 {
+	fence();
 	if (!READ(seat.armed))
 		return;
 	if (READ(c->passed) < READ(c->wake_at) && !READ(c->lost) &&
@@ -160,26 +176,12 @@ static __always_inline int pass(struct __sk_buff *skb, struct bpf_conn *c,
 	__sync_fetch_and_add(&c->passed, len);
 	if (!__sync_lock_test_and_set(&c->told, 1)) {
 		if (reserve(0, &got))
-			commit(got, id, 0, 0);
+			commit(got, id);
 		else
 			__sync_lock_test_and_set(&seat.missed, 1);
 	}
 	wake_for(skb, c);
 	return SK_PASS;
-}
-
-/*
- * Older verifiers forget that a number is not 0, but not that it is at least 1:
- * the compiler must not know that the two are the same here.
- */
-static __always_inline int copy(struct __sk_buff *skb, __u32 at, __u32 len)
-{
-	__s64 n = len;
-
-	asm volatile("" : "+r"(n));
-	if (n < 1 || n > BPF_PIECE)
-		return -1;
-	return bpf_skb_load_bytes(skb, 0, seat.ring + at, n);
 }
 
 /* --- bytes that came before --- */
@@ -255,35 +257,104 @@ static __always_inline int give_up(struct __sk_buff *skb, struct bpf_conn *c,
 	return SK_DROP;
 }
 
+/* --- what is moved to the seat --- */
+
+/*
+ * Older verifiers forget that a number is not 0, but not that it is at least 1:
+ * the compiler must not know that the two are the same here, nor make one comparison
+ * of two.
+ */
+static __always_inline int copy(struct __sk_buff *skb, void *to, __u32 len,
+				__u32 most)
+{
+	__s64 n = len;
+
+	asm volatile("" : "+r"(n));
+	if (n < 1)
+		return -1;
+	asm volatile("" : "+r"(n));
+	if (n > most)
+		return -1;
+	return bpf_skb_load_bytes(skb, 0, to, n);
+}
+
+/* All of its line at once, when the bytes are here: the process is looking at it. */
+static __always_inline int place_short(struct __sk_buff *skb, __u32 id,
+				       __u32 len)
+{
+	__u64 words[BPF_INSIDE / 8] = { 0 }, got;
+	struct bpf_desc *d;
+
+	if (copy(skb, words, len, BPF_INSIDE) || !reserve(0, &got))
+		return -1;
+	d = desc_of(got);
+	for (int i = 0; i < BPF_INSIDE / 8; i++)
+		WRITE(d->words[i], words[i]);
+	commit(got, id | len << BPF_SHORT);
+	return 0;
+}
+
+static __always_inline int place_long(struct __sk_buff *skb, __u32 id,
+				      __u32 len)
+{
+	struct bpf_desc *d;
+	__u64 got;
+	__u32 at;
+	int err;
+
+	if (!reserve((len + BPF_UNIT - 1) / BPF_UNIT, &got))
+		return -1;
+	at = (__u32)got % BPF_UNITS * BPF_UNIT;
+	err = copy(skb, seat.ring + at, len, BPF_PIECE);
+	d = desc_of(got);
+	d->len = len;
+	d->at = at;
+	commit(got, id | BPF_LONG | (err ? BPF_VOID : 0));
+	return err;
+}
+
+static __always_inline struct bpf_conn *find(struct __sk_buff *skb)
+{
+	__u32 v4 = READ(skb->remote_ip4), v6 = READ(skb->remote_ip6[3]);
+	struct bpf_ends ends = {
+		.address = skb->family == INTERNET ? v4 : v6,
+		.peer_port = bpf_ntohl(skb->remote_port),
+		.port = skb->local_port,
+	};
+
+	for (__u32 i = 0; i < BPF_PROBES; i++) {
+		__u32 n = READ(seat.names[bpf_ends_place(&ends, i)]);
+		struct bpf_conn *c = &seat.conns[(n - 1) & (BPF_CONNS - 1)];
+
+		if (n && bpf_ends_same(&c->ends, &ends))
+			return c;
+	}
+	return (void *)0;
+}
+
 SEC("sk_skb/stream_verdict")
 int o2g_verdict(struct __sk_buff *skb)
 {
-	__u64 cookie = bpf_get_socket_cookie(skb), got;
-	__u32 *id, len, at;
 	struct bpf_conn *c;
+	__u32 id, len;
 
 	if (!skb->len) /* FIN: the process hears of it from the socket */
 		return SK_DROP;
-	id = bpf_map_lookup_elem(&conns, &cookie);
-	if (!id)
+	c = find(skb);
+	if (!c)
 		return SK_PASS;
-	c = &seat.conns[*id & (BPF_CONNS - 1)];
+	id = c->id & BPF_ID_MASK;
 	if (READ(c->lost) || make_fit(skb, c))
-		return give_up(skb, c, *id);
+		return give_up(skb, c, id);
 	len = skb->len;
 	if (!len)
 		return SK_DROP;
 	if (len > BPF_PIECE || READ(c->pass) ||
 	    READ(c->passed) != READ(c->taken) ||
-	    !reserve((len + BPF_UNIT - 1) / BPF_UNIT, &got))
-		return pass(skb, c, *id, len);
-	at = (__u32)got % BPF_UNITS * BPF_UNIT;
-	if (copy(skb, at, len)) {
-		commit(got, *id | BPF_VOID, len, at);
-		return pass(skb, c, *id, len);
-	}
-	commit(got, *id, len, at);
-	wake();
+	    (len <= BPF_INSIDE ? place_short(skb, id, len) :
+				 place_long(skb, id, len)))
+		return pass(skb, c, id, len);
+	wake_if_armed(c);
 	return SK_DROP;
 }
 

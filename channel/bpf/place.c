@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
  * Taking a seat. `o2g bpf load` has pinned some for this user, as
- * O2G_BPF_DIR/UID/NUMBER/{socks,conns,bell,seat}, which nobody else may open.
+ * O2G_BPF_DIR/UID/NUMBER/{socks,bell,seat}, which nobody else may open.
  *
  * A seat is taken by putting a socket into a place of its sockmap that must be
  * empty. The kernel takes it out again when the socket is closed, however the
@@ -64,11 +64,7 @@ static int map_bell(struct bpf_place *p)
 /* Connections of a process that ended without saying so. */
 static void forget_others(struct bpf_place *p)
 {
-	u64 cookie;
-
-	while (!bpf_sys_next_key(p->conns, NULL, &cookie))
-		if (bpf_sys_delete(p->conns, &cookie))
-			break;
+	memset(p->seat->names, 0, sizeof(p->seat->names));
 	p->seat->armed = 0;
 	p->seat->missed = 0;
 	p->seat->head = p->seat->tail;
@@ -93,9 +89,8 @@ static int take(struct bpf_place *p, const char *dir, u32 number)
 	err = claim(p);
 	if (err)
 		goto err_socks;
-	p->conns = get(dir, number, "conns");
 	p->bell = get(dir, number, "bell");
-	err = p->conns < 0 ? p->conns : p->bell < 0 ? p->bell : 0;
+	err = p->bell < 0 ? p->bell : 0;
 	if (!err)
 		err = map_seat(p, dir, number);
 	if (!err)
@@ -154,7 +149,7 @@ int bpf_place_take(struct bpf_place *p, char *why, size_t why_size)
 	int err;
 
 	memset(p, 0, sizeof(*p));
-	p->socks = p->conns = p->bell = -1;
+	p->socks = p->bell = -1;
 	/* It never receives anything; any socket that a sockmap takes will do. */
 	p->claim = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (p->claim < 0) {
@@ -180,7 +175,7 @@ static void unmap(const volatile void *at, size_t size)
 /* The claim goes last: until then the seat is ours. */
 void bpf_place_leave(struct bpf_place *p)
 {
-	const int fds[] = { p->conns, p->bell, p->socks, p->claim };
+	const int fds[] = { p->bell, p->socks, p->claim };
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 
 	unmap(p->bell_taken, page);

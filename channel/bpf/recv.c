@@ -23,9 +23,11 @@ static struct bpf_conn *shared(const struct tcp_conn *k)
 	return &bpf_of_conn(k)->place.seat->conns[bpf_index(k->intake_id)];
 }
 
-static struct tcp_conn *conn_of(struct bpf_chan *b, u32 id)
+/* Whose piece is it? NULL: nobody's, or of one that has left. */
+static struct tcp_conn *conn_of(struct bpf_chan *b, u32 what)
 {
-	struct tcp_conn *k = b->conns[bpf_index(id)];
+	u32 id = what & BPF_ID_MASK;
+	struct tcp_conn *k = what & BPF_VOID ? NULL : b->conns[bpf_index(id)];
 
 	return k && k->intake_id == id && k->state == TCP_OPEN ? k : NULL;
 }
@@ -69,6 +71,18 @@ static void hint(struct tcp_conn *k)
 		STORE(c->pass, want);
 }
 
+/* From now on the program asks whether it shall wake us, and all that it placed
+ * without asking is there to be seen. */
+static void worry(struct tcp_conn *k)
+{
+	struct bpf_conn *c = shared(k);
+
+	if (!c->calm)
+		return;
+	__atomic_store_n(&c->calm, 0, __ATOMIC_SEQ_CST);
+	bpf_conn_sync(k->watch.fd);
+}
+
 /*
  * Watching a socket makes each piece that arrives on it slower (0.2 us on veth),
  * for the kernel calls epoll only to be told that nobody asked for that. Who sends
@@ -77,8 +91,10 @@ static void hint(struct tcp_conn *k)
  */
 static void watch_busy(struct bpf_chan *b)
 {
-	if (b->busy)
+	if (b->busy) {
 		tcp_conn_watch(b->busy);
+		worry(b->busy);
+	}
 	b->idle = 0;
 }
 
@@ -91,20 +107,29 @@ static void is_busy(struct bpf_chan *b, struct tcp_conn *k)
 	}
 	b->idle = 0;
 	if (k->watched && !b->tcp.armed && !k->blocked && !k->adopted &&
-	    ++k->streak >= TCP_STREAK)
+	    ++k->streak >= TCP_STREAK) {
 		tcp_conn_unwatch(k);
+		STORE(shared(k)->calm, 1);
+	}
+}
+
+/* What the program writes is. */
+static inline bool is_sane(const struct bpf_desc *d)
+{
+	return !(d->what & BPF_LONG) ||
+	       (d->len <= BPF_PIECE && d->at < BPF_RING);
 }
 
 static int take_one(struct bpf_chan *b, const struct bpf_desc *d)
 {
-	struct tcp_conn *k = conn_of(b, d->conn);
-	u32 len = d->len, at = d->at;
+	struct tcp_conn *k = conn_of(b, d->what);
+	u32 len = bpf_desc_len(d), units = bpf_desc_units(d);
 	int packets = 0;
 
-	if (unlikely(len > BPF_PIECE || at > BPF_RING))
-		len = 0; /* not what the program writes */
+	if (unlikely(!is_sane(d)))
+		len = units = 0;
 	if (len && k) {
-		packets = tcp_feed(k, b->place.seat->ring + at, len);
+		packets = tcp_feed(k, bpf_desc_bytes(b->place.seat, d), len);
 		if (packets >= 0) {
 			hint(k);
 			is_busy(b, k);
@@ -112,9 +137,8 @@ static int take_one(struct bpf_chan *b, const struct bpf_desc *d)
 	} else if (k) {
 		bpf_read_soon(k);
 	}
-	b->head += (1ull << 32);
-	b->head = (b->head & ~0xffffffffull) |
-		  (u32)((u32)b->head + (len + BPF_UNIT - 1) / BPF_UNIT);
+	b->head = (u64)((u32)(b->head >> 32) + 1) << 32 |
+		  (u32)((u32)b->head + units);
 	return packets > 0 ? packets : 0;
 }
 
@@ -146,7 +170,7 @@ static int take_ring(struct bpf_chan *b)
 		return 0;
 	b->tcp.in_recv = true;
 	do {
-		u32 len = d->len + BPF_UNIT;
+		u32 len = bpf_desc_len(d) + BPF_UNIT;
 
 		packets += take_one(b, d);
 		give_back(b);

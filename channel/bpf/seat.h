@@ -5,7 +5,7 @@
  *
  * What arrives on a connection goes one of two ways, and never overtakes itself:
  *
- *	ring	copied to the seat's ring; one descriptor says whose it is
+ *	ring	copied to the seat; one descriptor says whose it is
  *	passed	left to the socket, for recv(): when the ring is full, when it
  *		is much at a time (one copy less), or when the process asks
  *
@@ -17,8 +17,15 @@
  * Descriptor and room in the ring are reserved together, with one compare and
  * exchange of `tail`. A descriptor is good when its `seq` says so, which is
  * written last; it never holds anything else, so what an earlier round left there
- * cannot be mistaken for it. A piece that begins before the end of the ring may
- * run on into the slack behind it and is always in one piece.
+ * cannot be mistaken for it. What is short is in the descriptor itself, so that one
+ * cache line goes from the program's processor to that of the process. A piece in the
+ * ring that begins before its end may run on into the slack behind it and is always
+ * in one piece.
+ *
+ * The program knows a connection by its ends. `names` says where they lead to: the
+ * process enters an index near the place that they give, and the ends with the
+ * connection. (The kernel has a hash for that, and a number for each socket, but a
+ * helper's call is a quarter of all that the program takes.)
  *
  * A piece may begin with bytes that came before: a sender that has lost an
  * acknowledgement joins what it sends again. recv() would skip them, but the
@@ -30,12 +37,18 @@
  * the program wakes it for less only when the connection is over or the socket's
  * buffer fills up. It is told of the first piece in any case.
  *
+ * Whether somebody sleeps the program may ask only after a full barrier, for which
+ * it waits until the other processor has let go of the line it has just read. While
+ * the socket is locked, so that an answer waits, too. So the process says when it is
+ * not asleep (`calm`), of one connection; before it sleeps it takes that back and has
+ * the socket's lock once: whatever the program did without asking is visible then.
+ *
  * Nothing the program reads here is trusted: every index is masked.
  */
 #ifndef BPF_SEAT_H
 #define BPF_SEAT_H
 
-#define BPF_SEAT_VERSION 3
+#define BPF_SEAT_VERSION 4
 
 #define BPF_UNIT 64		/* the ring is given out in cache lines */
 #define BPF_RING (256 << 10)
@@ -43,18 +56,42 @@
 #define BPF_PIECE (32 << 10)	/* larger ones are passed: one copy less */
 #define BPF_DESCS 4096
 #define BPF_CONNS 1024		/* connections of a process */
+#define BPF_NAMES 4096		/* places to look for one by its ends, ... */
+#define BPF_PROBES 8		/* ... so many in a row */
 #define BPF_CLAIM BPF_CONNS	/* the place in the sockmap that says "taken" */
 
-/* struct bpf_desc.conn: the generation above the index. */
+/* The name of a connection: the generation above the index. */
 #define BPF_CONN_BITS 10
-#define BPF_GEN_MASK 0x1fffffu
-#define BPF_VOID 0x80000000u /* nobody's: room that was given out in vain */
+#define BPF_GEN_MASK 0x3fffu
+#define BPF_ID_MASK 0xffffffu
 
+/* struct bpf_desc.what: whose, and above that */
+#define BPF_SHORT 24		/* bytes in the descriptor; 0: something was passed */
+#define BPF_SHORT_MASK 0x3fu
+#define BPF_VOID (1u << 30)	/* nobody's: room that was given out in vain */
+#define BPF_LONG (1u << 31)	/* the bytes are in the ring */
+#define BPF_INSIDE 56
+
+/* A cache line. */
 struct bpf_desc {
 	__u32 seq;  /* its number + 1 when it is good */
-	__u32 conn;
-	__u32 len;  /* 0: something was passed */
-	__u32 at;   /* offset in the ring */
+	__u32 what;
+	union {
+		__u64 words[BPF_INSIDE / 8];
+		struct {
+			__u32 len;
+			__u32 at; /* offset in the ring */
+		};
+	};
+};
+
+/*
+ * The ends of a connection: of an address as the kernel has it the last 32 bits, and
+ * the ports. The process sees to it that no two are the same.
+ */
+struct bpf_ends {
+	__u32 address;	/* the peer's, in the order of the network */
+	__u32 peer_port, port;
 };
 
 /* One connection. */
@@ -65,11 +102,15 @@ struct bpf_conn {
 	__u32 next;	/* TCP's number of the byte that comes next ... */
 	__u32 known;	/* ... once there was a first one */
 	__u32 lost;	/* a piece could not be made fit: it is over */
-	__u64 pad1[5];
+	/* the process's, when it joins */
+	__u32 id;	/* its name */
+	__u32 gen;	/* of the last one here; survives the process */
+	struct bpf_ends ends; /* of port 0: nobody's */
+	__u32 pad1[5];
 	/* the process's */
 	__u64 taken;	/* bytes that recv() gave */
 	__u32 pass;	/* pass all of it: a large body is coming */
-	__u32 gen;
+	__u32 calm;	/* nobody sleeps: do not ask whether to wake */
 	__u64 wake_at;	/* nobody is woken before so much was passed */
 	__u64 pad2[5];
 };
@@ -81,7 +122,8 @@ struct bpf_seat {
 
 	/* the program's: descriptor number << 32 | units given out */
 	__u64 tail;
-	__u64 pad1[7];
+	__u64 fence;	/* means nothing; changing it is a full barrier */
+	__u64 pad1[6];
 	/* by itself: the process looks at it all the time, and would otherwise
 	 * keep taking `tail` away from the program's processor */
 	__u32 missed;	/* no descriptor was left to tell of a passed piece */
@@ -94,9 +136,43 @@ struct bpf_seat {
 	__u32 next_conn; /* where to look for a free one; survives the process */
 	__u64 pad4[7];
 
-	struct bpf_desc descs[BPF_DESCS];
+	__u16 names[BPF_NAMES]; /* index + 1, near the place of its ends */
 	struct bpf_conn conns[BPF_CONNS];
+	struct bpf_desc descs[BPF_DESCS];
 	__u8 ring[BPF_RING + BPF_PIECE];
 };
+
+/* Where to look for it in `names`, place by place. */
+static inline __u32 bpf_ends_place(const struct bpf_ends *e, __u32 probe)
+{
+	__u32 mixed = (e->address ^ e->peer_port << 8 ^ e->port) * 0x9e3779b1u;
+
+	return ((mixed >> 20) + probe) & (BPF_NAMES - 1);
+}
+
+static inline int bpf_ends_same(const struct bpf_ends *a,
+				const struct bpf_ends *b)
+{
+	return a->address == b->address && a->peer_port == b->peer_port &&
+	       a->port == b->port;
+}
+
+static inline __u32 bpf_desc_len(const struct bpf_desc *d)
+{
+	return d->what & BPF_LONG ? d->len :
+				    d->what >> BPF_SHORT & BPF_SHORT_MASK;
+}
+
+/* Units of the ring that go with it. */
+static inline __u32 bpf_desc_units(const struct bpf_desc *d)
+{
+	return d->what & BPF_LONG ? (d->len + BPF_UNIT - 1) / BPF_UNIT : 0;
+}
+
+static inline const void *bpf_desc_bytes(const struct bpf_seat *s,
+					 const struct bpf_desc *d)
+{
+	return d->what & BPF_LONG ? (const void *)(s->ring + d->at) : d->words;
+}
 
 #endif

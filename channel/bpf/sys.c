@@ -35,7 +35,7 @@ static int element(int cmd, int map, const void *key, const void *value,
 	memset(&attr, 0, sizeof(attr));
 	attr.map_fd = (u32)map;
 	attr.key = pointer(key);
-	attr.value = pointer(value); /* or next_key */
+	attr.value = pointer(value);
 	attr.flags = flags;
 	return call(cmd, &attr);
 }
@@ -53,9 +53,4 @@ int bpf_sys_lookup(int map, const void *key, void *value)
 int bpf_sys_delete(int map, const void *key)
 {
 	return element(BPF_MAP_DELETE_ELEM, map, key, NULL, 0);
-}
-
-int bpf_sys_next_key(int map, const void *key, void *next)
-{
-	return element(BPF_MAP_GET_NEXT_KEY, map, key, next, 0);
 }

@@ -15,6 +15,5 @@ int bpf_sys_update(int map, const void *key, const void *value, u64 flags);
 int bpf_sys_lookup(int map, const void *key, void *value);
 int bpf_sys_delete(int map, const void *key);
 /* @key NULL: the first one. -ENOENT: there is none after it. */
-int bpf_sys_next_key(int map, const void *key, void *next);
 
 #endif

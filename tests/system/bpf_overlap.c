@@ -117,9 +117,10 @@ static void expect_ring(__u32 first, __u32 n)
 {
 	const struct bpf_desc *d = next_desc();
 
-	if (d->len != n)
-		fprintf(stderr, "%u bytes instead of %u\n", d->len, n);
-	check(d->len == n && counts_on(seat->ring + d->at, n, first),
+	if (bpf_desc_len(d) != n)
+		fprintf(stderr, "%u bytes instead of %u\n", bpf_desc_len(d), n);
+	check(bpf_desc_len(d) == n &&
+		      counts_on(bpf_desc_bytes(seat, d), n, first),
 	      "the ring has other bytes");
 }
 
@@ -128,7 +129,7 @@ static void expect_socket(__u32 first, __u32 n)
 	static __u8 buf[2 * LARGE];
 	ssize_t got;
 
-	check(next_desc()->len == 0, "it was not passed");
+	check(bpf_desc_len(next_desc()) == 0, "it was not passed");
 	got = recv(here, buf, sizeof(buf), MSG_DONTWAIT);
 	if (got != (ssize_t)n)
 		fprintf(stderr, "%zd bytes instead of %u\n", got, n);
@@ -159,7 +160,7 @@ int main(int argc, char **argv)
 	inject(first, 0, 100);
 	first += 100;
 	check(recv(here, (char[200]){ 0 }, 200, 0) == 100, "the first bytes");
-	join(argv[1], here);
+	join(seat, argv[1], here);
 	inject(first, 30, 50);
 	expect_ring(first, 50);
 	first += 50;

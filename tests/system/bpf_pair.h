@@ -18,6 +18,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "bpf/name.h"
 #include "bpf/seat.h"
 #include "bpf/sys.h"
 
@@ -78,15 +79,12 @@ static inline int open_map(const char *dir, const char *name)
 }
 
 /* As connection 0. */
-static inline void join(const char *dir, int here)
+static inline void join(struct bpf_seat *seat, const char *dir, int here)
 {
-	__u32 index = 0, id = 0;
-	__u64 cookie, value = (__u64)here;
-	socklen_t len = sizeof(cookie);
+	__u32 index = 0;
+	__u64 value = (__u64)here;
 
-	check(!getsockopt(here, SOL_SOCKET, SO_COOKIE, &cookie, &len) &&
-		      !bpf_sys_update(open_map(dir, "conns"), &cookie, &id,
-				      BPF_ANY) &&
+	check(!bpf_name_set(seat, 0, here) &&
 		      !bpf_sys_update(open_map(dir, "socks"), &index, &value,
 				      BPF_NOEXIST),
 	      "joining");

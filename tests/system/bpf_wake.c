@@ -20,10 +20,11 @@ static void fresh_pair(const char *dir)
 	__u32 gen = conn->gen;
 
 	connect_pair(&here, &there);
+	bpf_name_clear(seat, 0);
 	memset(conn, 0, sizeof(*conn));
 	conn->gen = gen;
 	seat->head = seat->tail; /* all was taken */
-	join(dir, here);
+	join(seat, dir, here);
 	conn->pass = 1;
 }
 

@@ -20,6 +20,7 @@ static const struct tcp_intake intake;
 static u64 waiting[2]; /* bytes that recv() would give */
 static u64 bell[2];
 static bool away;
+static int syncs;
 static char events[EVENTS + 1];
 static int nevents;
 
@@ -85,6 +86,7 @@ void tcp_conn_unwatch(struct tcp_conn *k)
 
 void bpf_conn_sync(int fd)
 {
+	syncs++;
 }
 
 bool chan_ep_away(const struct chan_ep *ep)
@@ -98,12 +100,16 @@ void chan_timer_set(struct chan_ep *ep, struct chan_timer *t, u64 us)
 
 /* --- what the program does --- */
 
+static u32 units(u32 len)
+{
+	return len > BPF_INSIDE ? (len + BPF_UNIT - 1) / BPF_UNIT : 0;
+}
+
 static u32 reserve(u32 len)
 {
 	u32 number = (u32)(seat->tail >> 32);
 
-	seat->tail = (u64)(number + 1) << 32 |
-		     ((u32)seat->tail + (len + BPF_UNIT - 1) / BPF_UNIT);
+	seat->tail = (u64)(number + 1) << 32 | ((u32)seat->tail + units(len));
 	return number;
 }
 
@@ -111,16 +117,26 @@ static void commit(u32 number, u32 conn, u32 len, char byte)
 {
 	struct bpf_desc *d = &seat->descs[number % BPF_DESCS];
 
-	d->conn = conn;
-	d->len = len;
-	d->at = number * BPF_UNIT % BPF_RING;
-	seat->ring[d->at] = (u8)byte;
+	if (len > BPF_INSIDE) {
+		d->what = conn | BPF_LONG;
+		d->len = len;
+		d->at = number * BPF_UNIT % BPF_RING;
+		seat->ring[d->at] = (u8)byte;
+	} else {
+		d->what = conn | len << BPF_SHORT;
+		d->words[0] = (u8)byte;
+	}
 	d->seq = number + 1;
 }
 
 static void place(u32 conn, char byte)
 {
 	commit(reserve(1), conn, 1, byte);
+}
+
+static void place_long(u32 conn, char byte)
+{
+	commit(reserve(BPF_UNIT), conn, BPF_UNIT, byte);
 }
 
 static void pass(u32 conn, u64 len)
@@ -148,6 +164,7 @@ static int setup(void **state)
 	memset(events, 0, sizeof(events));
 	nevents = 0;
 	away = false;
+	syncs = 0;
 	for (u32 i = 0; i < 2; i++) {
 		conns[i].chan = &chan->tcp;
 		conns[i].intake = &intake;
@@ -182,6 +199,36 @@ static void poll__the_ring_comes_before_the_socket(void **state)
 	place(0, 'B');
 	poll_all();
 	assert_string_equal(events, "A0B");
+}
+
+/* In a descriptor or in the ring, for nobody or for one that has left. */
+static void poll__pieces_of_all_kinds(void **state)
+{
+	u32 left = 1u << BPF_CONN_BITS; /* its generation is another */
+
+	place(0, 'A');
+	place_long(1, 'B');
+	place_long(0 | BPF_VOID, 'x');
+	place(1 | left, 'x');
+	place_long(1 | left, 'x');
+	place(1, 'C');
+	poll_all();
+	assert_string_equal(events, "ABC");
+	assert_int_equal(chan->head, seat->tail);
+}
+
+/* Another process of the user could write there: nothing outside is read. */
+static void poll__a_piece_that_cannot_be(void **state)
+{
+	u32 number = reserve(0);
+
+	commit(number, 0, BPF_UNIT, 'x');
+	seat->descs[number].at = BPF_RING;
+	number = reserve(0);
+	commit(number, 0, BPF_PIECE + 1, 'x');
+	place(0, 'A');
+	poll_all();
+	assert_string_equal(events, "A");
 }
 
 /* On another processor the program is in the middle of its work. */
@@ -234,6 +281,7 @@ static void keep_busy(u32 conn)
 		bpf_poll(&chan->tcp.chan);
 	}
 	assert_false(conns[conn].watched);
+	assert_true(seat->conns[conn].calm); /* nor does it wake anybody */
 }
 
 /* ... until it is silent, for it may be dead, */
@@ -243,6 +291,7 @@ static void poll__who_is_silent_is_watched(void **state)
 	for (int i = 0; i < BPF_IDLE; i++)
 		bpf_poll(&chan->tcp.chan);
 	assert_true(conns[0].watched);
+	assert_false(seat->conns[0].calm);
 }
 
 /* or another one sends, */
@@ -251,14 +300,20 @@ static void poll__only_one_is_not_watched(void **state)
 	keep_busy(0);
 	keep_busy(1);
 	assert_true(conns[0].watched);
+	assert_false(seat->conns[0].calm);
 }
 
 /* or we sleep. */
 static void arm__everybody_is_watched(void **state)
 {
 	keep_busy(0);
+	assert_int_equal(syncs, 0);
 	assert_false(bpf_arm(&chan->tcp.chan));
 	assert_true(conns[0].watched);
+	assert_false(seat->conns[0].calm);
+	assert_int_equal(syncs, 1); /* what came without a word is seen */
+	assert_false(bpf_arm(&chan->tcp.chan));
+	assert_int_equal(syncs, 1);
 }
 
 /* Room comes back in portions, but it does. */
@@ -269,7 +324,7 @@ static void poll__room_is_given_back(void **state)
 	for (u32 i = 0; i < 2 * BPF_DESCS; i++) {
 		u32 head;
 
-		place(0, 'A');
+		place_long(0, 'A');
 		bpf_poll(&chan->tcp.chan);
 		head = (u32)(seat->head >> 32);
 		assert_true(head <= i + 1);
@@ -356,6 +411,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			poll__the_ring_comes_before_the_socket, setup,
 			teardown),
+		cmocka_unit_test_setup_teardown(poll__pieces_of_all_kinds,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(poll__a_piece_that_cannot_be,
+						setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			poll__a_descriptor_being_written_hides_others, setup,
 			teardown),
