@@ -41,11 +41,12 @@ install-dkms:
 
 # Programs that try the driver by hand; they run in a guest of the lab.
 DRIVER_TESTS := $(patsubst %.c,$(BUILD)/%, \
-                  $(filter-out tests/driver/dev.c,$(wildcard tests/driver/*.c)))
+                  $(filter-out %/dev.c %/pair.c,$(wildcard tests/driver/*.c)))
 test-build: $(DRIVER_TESTS)
 
-$(DRIVER_TESTS): $(BUILD)/%: %.c tests/driver/dev.c tests/driver/dev.h \
-                 core/wire.c include/uapi/o2g.h $(BUILD)/flags
+$(filter $(BUILD)/tests/driver/device%,$(DRIVER_TESTS)): tests/driver/pair.c
+$(DRIVER_TESTS): $(BUILD)/%: %.c tests/driver/dev.c core/wire.c \
+                 $(wildcard tests/driver/*.h) include/uapi/o2g.h $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(LDFLAGS) $(INC) -Itests/driver -o $@ $< \
-	  tests/driver/dev.c core/wire.c -pthread
+	$(CC) $(CFLAGS) $(LDFLAGS) $(INC) -Itests/driver -o $@ $(filter %.c,$^) \
+	  -pthread

@@ -7,4 +7,6 @@ need_driver
 
 "$O2G" top -n 1 | grep -q 'msg/s in' || fail "o2g top"
 "$O2G" queues 1 2>&1 | grep -q 'process 1 has no endpoint' || fail "o2g queues"
-"$BUILD/tests/driver/device" || fail "not all cases passed"
+for part in device device_msg device_end device_local; do
+	"$BUILD/tests/driver/$part" || fail "$part: not all cases passed"
+done

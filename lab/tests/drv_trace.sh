@@ -15,7 +15,7 @@ trace=/sys/kernel/tracing
 [ -d $trace/events/o2g ] || fail "there are no tracepoints"
 echo 1 >$trace/events/o2g/enable
 for test in message__unexpected message__posted; do
-	"$BUILD/tests/driver/device" $test >/dev/null || fail "$test under trace"
+	"$BUILD/tests/driver/device_msg" $test >/dev/null || fail "$test under trace"
 done
 "$BUILD/tests/driver/drops" bad_key >/dev/null || fail "drops under trace"
 "$BUILD/tests/driver/paper" area__list >/dev/null || fail "paper under trace"
