@@ -267,7 +267,7 @@ static enum step take(struct turn *t, const struct in_vec *in, ssize_t n,
 	}
 	*budget -= *budget < (u64)n ? *budget : (u64)n;
 	if (k->intake)
-		return more ? STEP_AGAIN : STEP_EMPTY;
+		return more || k->hup ? STEP_AGAIN : STEP_EMPTY;
 	return (u64)n < in->bytes && !k->hup ? STEP_EMPTY : STEP_AGAIN;
 }
 

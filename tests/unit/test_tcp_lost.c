@@ -51,6 +51,58 @@ static void lost__after_its_last_message(void **state)
 	assert_int_equal(in, 77);
 }
 
+/* --- with an intake, which says how much the socket has --- */
+
+static int join(struct tcp_conn *k)
+{
+	return 0;
+}
+
+static void leave(struct tcp_conn *k)
+{
+}
+
+static bool took_all(struct tcp_conn *k, u64 n)
+{
+	return false;
+}
+
+static bool expects_none(const struct tcp_conn *k)
+{
+	return false;
+}
+
+static const struct tcp_intake modest = {
+	.join = join,
+	.leave = leave,
+	.recv = tcp_read,
+	.took = took_all,
+	.expects = expects_none,
+	.later = leave,
+};
+
+/* The socket tells of the end once, together with what it holds. */
+static void lost__after_all_that_was_promised(void **state)
+{
+	u8 in = 0;
+	struct o2g_seg si = { &in, 1 };
+	struct o2g_hdr h = { .type = O2G_PKT_EAGER, .src = 3, .dst = 0,
+			     .tag = 1, .length = 1 };
+	struct host_req *r = host_recv(a, 3, 1, &si, 1);
+	u8 wire[O2G_HDR_SIZE + 1] = { 0 };
+	int fd;
+
+	tc(a)->intake = &modest;
+	fd = believed(3);
+	o2g_wire_encode(&h, wire);
+	assert_int_equal(send(fd, wire, sizeof(wire), 0), sizeof(wire));
+	close(fd);
+	host_idle(both, 1, 50);
+	assert_true(r->done);
+	assert_int_equal(r->r.status, 0);
+	assert_int_equal(a->peers[3].lost, 1);
+}
+
 static void lost__while_sending(void **state)
 {
 	static u8 big[8 << 20];
@@ -129,6 +181,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		S(lost__in_the_middle),
 		S(lost__after_its_last_message),
+		S(lost__after_all_that_was_promised),
 		S(lost__while_sending),
 		S(lost__malformed),
 		S(close__orderly_delivers_all),
