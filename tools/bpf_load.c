@@ -63,6 +63,16 @@ static int attach(struct o2g_bpf *o)
 			       BPF_SK_SKB_STREAM_VERDICT, 0) ? -errno : 0;
 }
 
+/* libbpf says ESRCH where it finds no types of the kernel. */
+static const char *advice(int err)
+{
+	if (err == -EPERM)
+		return " (root, or CAP_BPF and CAP_NET_ADMIN, is needed)";
+	if (access("/sys/kernel/btf/vmlinux", R_OK))
+		return " (this kernel does not describe its types: it was built without CONFIG_DEBUG_INFO_BTF)";
+	return "";
+}
+
 int bpf_load_seat(const char *path, uid_t uid, char *why, size_t why_size)
 {
 	static bool tried;
@@ -74,9 +84,7 @@ int bpf_load_seat(const char *path, uid_t uid, char *why, size_t why_size)
 	err = o ? attach(o) : -errno;
 	if (err) {
 		snprintf(why, why_size, "the kernel does not take the program: %s%s",
-			 strerror(-err),
-			 err == -EPERM ? " (root, or CAP_BPF and CAP_NET_ADMIN, is needed)" :
-					 "");
+			 strerror(-err), advice(err));
 		goto out;
 	}
 	if (!tried)
