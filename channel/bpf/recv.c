@@ -24,7 +24,7 @@ static struct bpf_conn *shared(const struct tcp_conn *k)
 }
 
 /* Whose piece is it? NULL: nobody's, or of one that has left. */
-static struct tcp_conn *conn_of(struct bpf_chan *b, u32 what)
+static inline struct tcp_conn *conn_of(struct bpf_chan *b, u32 what)
 {
 	u32 id = what & BPF_ID_MASK;
 	struct tcp_conn *k = what & BPF_VOID ? NULL : b->conns[bpf_index(id)];
@@ -57,7 +57,7 @@ static inline bool is_good(struct bpf_chan *b, const struct bpf_desc *d)
  * they are taken, and this is said again. What was passed before the program could
  * see it is found by who arms, or settles, after this.
  */
-static void hint(struct tcp_conn *k)
+static noinline void hint_body(struct tcp_conn *k)
 {
 	struct bpf_conn *c = shared(k);
 	u64 worth = tcp_worth_waking(k), wake_at = 0;
@@ -69,6 +69,13 @@ static void hint(struct tcp_conn *k)
 		STORE(c->wake_at, wake_at);
 	if (c->pass != want)
 		STORE(c->pass, want);
+}
+
+/* Between two messages, and nothing to take back? */
+static inline void hint(struct tcp_conn *k)
+{
+	if (unlikely(k->stream.in_body || shared(k)->pass))
+		hint_body(k);
 }
 
 /* From now on the program asks whether it shall wake us, and all that it placed
@@ -113,33 +120,55 @@ static void is_busy(struct bpf_chan *b, struct tcp_conn *k)
 	}
 }
 
-/* What the program writes is. */
-static inline bool is_sane(const struct bpf_desc *d)
+struct piece {
+	const void *bytes;
+	u32 len;   /* 0: look at the socket */
+	u32 units; /* of the ring */
+};
+
+static inline struct piece piece_of(const struct bpf_seat *s,
+				    const struct bpf_desc *d)
 {
-	return !(d->what & BPF_LONG) ||
-	       (d->len <= BPF_PIECE && d->at < BPF_RING);
+	u32 what = d->what, len = d->len, at = d->at;
+
+	if (likely(!(what & BPF_LONG)))
+		return (struct piece){ d->words,
+				       what >> BPF_SHORT & BPF_SHORT_MASK, 0 };
+	if (unlikely(len > BPF_PIECE || at >= BPF_RING))
+		return (struct piece){ 0 }; /* not what the program writes */
+	return (struct piece){ s->ring + at, len,
+			       (len + BPF_UNIT - 1) / BPF_UNIT };
 }
 
-static int take_one(struct bpf_chan *b, const struct bpf_desc *d)
+static inline int take_piece(struct bpf_chan *b, struct tcp_conn *k,
+			     const struct piece *p)
 {
-	struct tcp_conn *k = conn_of(b, d->what);
-	u32 len = bpf_desc_len(d), units = bpf_desc_units(d);
-	int packets = 0;
+	int packets;
 
-	if (unlikely(!is_sane(d)))
-		len = units = 0;
-	if (len && k) {
-		packets = tcp_feed(k, bpf_desc_bytes(b->place.seat, d), len);
-		if (packets >= 0) {
-			hint(k);
-			is_busy(b, k);
-		}
-	} else if (k) {
+	if (unlikely(!p->len)) {
 		bpf_read_soon(k);
+		return 0;
 	}
+	packets = tcp_feed(k, p->bytes, p->len);
+	if (unlikely(packets < 0)) /* it is gone */
+		return 0;
+	hint(k);
+	is_busy(b, k);
+	return packets;
+}
+
+/* The next descriptor: packets, and its bytes off the turn's budget. */
+static inline int take_one(struct bpf_chan *b, const struct bpf_desc *d,
+			   int64_t *budget)
+{
+	struct piece p = piece_of(b->place.seat, d);
+	struct tcp_conn *k = conn_of(b, d->what);
+	int packets = likely(k) ? take_piece(b, k, &p) : 0;
+
 	b->head = (u64)((u32)(b->head >> 32) + 1) << 32 |
-		  (u32)((u32)b->head + units);
-	return packets > 0 ? packets : 0;
+		  (u32)((u32)b->head + p.units);
+	*budget -= p.len + BPF_UNIT;
+	return packets;
 }
 
 /*
@@ -160,27 +189,28 @@ static inline void give_back(struct bpf_chan *b)
 }
 
 /* Until it is empty or the turn is over. */
-static int take_ring(struct bpf_chan *b)
+static noinline int take_all(struct bpf_chan *b, struct bpf_desc *d)
 {
-	struct bpf_desc *d = next_desc(b);
-	u64 budget = BPF_WORK;
+	int64_t budget = BPF_WORK;
 	int packets = 0;
 
-	if (likely(!is_good(b, d)))
-		return 0;
 	b->tcp.in_recv = true;
 	do {
-		u32 len = bpf_desc_len(d) + BPF_UNIT;
-
-		packets += take_one(b, d);
+		packets += take_one(b, d, &budget);
 		give_back(b);
-		budget -= budget < len ? budget : len;
 		d = next_desc(b);
-	} while (budget && is_good(b, d));
+	} while (budget > 0 && is_good(b, d));
 	b->tcp.in_recv = false;
 	if (b->tcp.chan.needs_flush)
 		tcp_flush(&b->tcp.chan);
 	return packets;
+}
+
+static inline int take_ring(struct bpf_chan *b)
+{
+	struct bpf_desc *d = next_desc(b);
+
+	return unlikely(is_good(b, d)) ? take_all(b, d) : 0;
 }
 
 static bool ring_empty(struct bpf_chan *b)
