@@ -37,10 +37,10 @@
  * the program wakes it for less only when the connection is over or the socket's
  * buffer fills up. It is told of the first piece in any case.
  *
- * Whether somebody sleeps the program may ask only after a full barrier, for which
- * it waits until the other processor has let go of the line it has just read. While
- * the socket is locked, so that an answer waits, too. So the process says when it is
- * not asleep (`calm`), of one connection; before it sleeps it takes that back and has
+ * Whether somebody sleeps the program may ask only after a full barrier. For that it
+ * waits until the other processor has let go of the line that it just read, and who
+ * answers waits, too, since the socket is locked meanwhile. So the process says of one
+ * connection when it is not asleep (`calm`); before it sleeps it takes that back and has
  * the socket's lock once: whatever the program did without asking is visible then.
  *
  * Nothing the program reads here is trusted: every index is masked.
