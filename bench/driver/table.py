@@ -103,9 +103,11 @@ def score_text(row):
 
 
 def plain_text(row):
+    found = row.get("plain") or {}
+    if not isinstance(found, dict):  # in files of before there was but one
+        found = {"plain": found}
     return ", ".join(f"{PLAIN_SHORT[plain]}: {score_number(row, score)}"
-                     for plain, score in row["plain"].items()
-                     if score is not None)
+                     for plain, score in found.items() if score is not None)
 
 
 def title_of(impl):
