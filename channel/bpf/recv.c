@@ -15,6 +15,8 @@
 
 #include <sys/epoll.h>
 
+#include "whole.h"
+
 #define LOAD(x) __atomic_load_n(&(x), __ATOMIC_ACQUIRE)
 #define STORE(x, v) __atomic_store_n(&(x), v, __ATOMIC_RELEASE)
 
@@ -140,6 +142,25 @@ static inline struct piece piece_of(const struct bpf_seat *s,
 			       (len + BPF_UNIT - 1) / BPF_UNIT };
 }
 
+/*
+ * tcp_feed() for what comes most: small messages, all here. One that is refused is
+ * refused again there, in words.
+ */
+static inline int feed(struct tcp_conn *k, const struct piece *p)
+{
+	enum o2g_proto_reason reason = O2G_PROTO_OK;
+	int packets = 0, more;
+	size_t used = 0;
+
+	if (likely(!k->early && o2g_stream_between(&k->stream)))
+		used = whole_feed(k->chan->core, &k->peer->core, p->bytes,
+				  p->len, TCP_LARGE, &packets, &reason);
+	if (likely(used == p->len))
+		return packets;
+	more = tcp_feed(k, (const u8 *)p->bytes + used, p->len - used);
+	return more < 0 ? more : packets + more;
+}
+
 static inline int take_piece(struct bpf_chan *b, struct tcp_conn *k,
 			     const struct piece *p)
 {
@@ -149,7 +170,7 @@ static inline int take_piece(struct bpf_chan *b, struct tcp_conn *k,
 		bpf_read_soon(k);
 		return 0;
 	}
-	packets = tcp_feed(k, p->bytes, p->len);
+	packets = feed(k, p);
 	if (unlikely(packets < 0)) /* it is gone */
 		return 0;
 	hint(k);

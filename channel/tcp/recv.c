@@ -29,7 +29,6 @@
 #include "whole.h"
 
 #define DIRECT_MIN 2048	/* smaller rests of a body are cheaper to copy */
-#define LARGE (24 << 10) /* a body worth one more call to copy it only once */
 
 /* --- packets --- */
 
@@ -93,7 +92,7 @@ static inline int feed(struct turn *t, const u8 *data, size_t n)
 		used = 0;
 		if (likely(o2g_stream_between(&k->stream)))
 			used = whole_feed(k->chan->core, &k->peer->core, data,
-					  n, LARGE, &t->packets, &t->reason);
+					  n, TCP_LARGE, &t->packets, &t->reason);
 		if (unlikely(t->reason))
 			return -EBADMSG;
 		if (unlikely(!used))
@@ -158,7 +157,7 @@ static inline void learn(const struct turn *t, u64 staged)
 {
 	struct tcp_conn *k = t->conn;
 
-	if (t->parsed && k->rx.hdr.length >= LARGE &&
+	if (t->parsed && k->rx.hdr.length >= TCP_LARGE &&
 	    o2g_wire_body(&k->rx.hdr))
 		k->stage = TCP_STAGE_MIN;
 	else if (staged == k->stage && k->stage < TCP_STAGE_MAX)

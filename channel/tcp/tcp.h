@@ -40,6 +40,7 @@
 #define TCP_FLUSH_MAX_US 6400  /* ... or this, where it never had to */
 #define TCP_IOV 32
 #define TCP_WORK_BYTES (1u << 20) /* per connection and call */
+#define TCP_LARGE (24 << 10)   /* a body worth one more call to copy it once */
 #define TCP_LONG (32u << 10)   /* a body worth waiting for ... */
 #define TCP_LOWAT (128 << 10)  /* ... in pieces like this */
 #define TCP_LOWAT_AWAY (1 << 20) /* ... while the program computes */

@@ -4,7 +4,8 @@
  * what it needs of tcp/ and the engine made up: in which order are the ring and the
  * sockets read?
  */
-/* sources: channel/bpf/recv.c */
+/* sources: channel/bpf/recv.c core/credit.c core/match.c core/proto.c */
+/* sources: core/recv.c core/rma.c core/send.c core/stream.c core/wire.c */
 #include "unit.h"
 
 #include <stdlib.h>
@@ -16,6 +17,7 @@
 static struct bpf_chan *chan;
 static struct bpf_seat *seat;
 static struct tcp_conn conns[2];
+static struct chan_peer peer;
 static const struct tcp_intake intake;
 static u64 waiting[2]; /* bytes that recv() would give */
 static u64 bell[2];
@@ -167,6 +169,7 @@ static int setup(void **state)
 	syncs = 0;
 	for (u32 i = 0; i < 2; i++) {
 		conns[i].chan = &chan->tcp;
+		conns[i].peer = &peer;
 		conns[i].intake = &intake;
 		conns[i].intake_id = i;
 		conns[i].state = TCP_OPEN;
