@@ -107,25 +107,6 @@ static void answer_next(struct tcp_dial *d)
 		answer(a);
 }
 
-/* 1: all there, 0: not yet, negative: closed. */
-static int read_some(struct attempt *a, void *to, u32 size)
-{
-	while (a->have < size) {
-		ssize_t n = recv(a->watch.fd, (char *)to + a->have,
-				 size - a->have, MSG_DONTWAIT);
-
-		if (n > 0)
-			a->have += n;
-		else if (n == 0)
-			return -ECONNRESET;
-		else if (errno == EAGAIN)
-			return 0;
-		else if (errno != EINTR)
-			return -errno;
-	}
-	return 1;
-}
-
 static void on_challenge(struct attempt *a)
 {
 	struct tcp_conn *k = a->conn;
@@ -180,15 +161,6 @@ static void on_verdict(struct attempt *a)
 	advance(k);
 }
 
-static int connect_result(int fd)
-{
-	socklen_t len = sizeof(int);
-	int err = 0;
-
-	getsockopt(fd, SOL_SOCKET, SO_ERROR, &err, &len);
-	return -err;
-}
-
 static int attempt_ready(struct chan_watch *w, u32 events)
 {
 	struct attempt *a = container_of(w, struct attempt, watch);
@@ -196,11 +168,13 @@ static int attempt_ready(struct chan_watch *w, u32 events)
 	int r = 0;
 
 	if (events & (EPOLLERR | EPOLLHUP))
-		r = connect_result(w->fd);
+		r = tcp_sock_error(w->fd);
 	if (!r && a->state == CONNECTING)
-		r = read_some(a, &a->challenge, sizeof(a->challenge));
+		r = tcp_sock_read(w->fd, &a->challenge, sizeof(a->challenge),
+				  &a->have);
 	else if (!r && a->state == ANSWERED)
-		r = read_some(a, &a->verdict, sizeof(a->verdict));
+		r = tcp_sock_read(w->fd, &a->verdict, sizeof(a->verdict),
+				  &a->have);
 	else if (!r && events & EPOLLRDHUP)
 		r = -ECONNRESET;
 	if (r < 0) {

@@ -238,22 +238,13 @@ static void slot_decide(struct tcp_slot *s)
 static int slot_ready(struct chan_watch *w, u32 events)
 {
 	struct tcp_slot *s = container_of(w, struct tcp_slot, watch);
-	ssize_t n;
+	int r = tcp_sock_read(w->fd, &s->answer, sizeof(s->answer), &s->have);
 
-	while (s->have < sizeof(s->answer)) {
-		n = recv(w->fd, (char *)&s->answer + s->have,
-			 sizeof(s->answer) - s->have, MSG_DONTWAIT);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0 && errno == EAGAIN)
-			return 0;
-		if (n <= 0) {
-			slot_drop(s, "it closed before proving itself");
-			return 0;
-		}
-		s->have += n;
-	}
-	if (!tcp_hello_check_answer(&s->chan->key, &s->challenge, &s->answer))
+	if (!r)
+		return 0;
+	if (r < 0)
+		slot_drop(s, "it closed before proving itself");
+	else if (!tcp_hello_check_answer(&s->chan->key, &s->challenge, &s->answer))
 		slot_drop(s, "it does not know the secret of this job");
 	else
 		slot_decide(s);

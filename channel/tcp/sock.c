@@ -91,6 +91,33 @@ void tcp_sock_options(int fd)
 	set_int(fd, IPPROTO_TCP, TCP_KEEPCNT, 4);
 }
 
+int tcp_sock_error(int fd)
+{
+	socklen_t len = sizeof(int);
+	int err = 0;
+
+	getsockopt(fd, SOL_SOCKET, SO_ERROR, &err, &len);
+	return -err;
+}
+
+int tcp_sock_read(int fd, void *to, u32 size, u32 *have)
+{
+	while (*have < size) {
+		ssize_t n = recv(fd, (char *)to + *have, size - *have,
+				 MSG_DONTWAIT);
+
+		if (n > 0)
+			*have += n;
+		else if (n == 0)
+			return -ECONNRESET;
+		else if (errno == EAGAIN)
+			return 0;
+		else if (errno != EINTR)
+			return -errno;
+	}
+	return 1;
+}
+
 static int end_text(int fd, int (*get)(int, struct sockaddr *, socklen_t *),
 		    char *buf, size_t size)
 {
