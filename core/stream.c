@@ -41,6 +41,11 @@ int o2g_stream_body_done(struct o2g_stream *s, u64 n)
 	return 1;
 }
 
+void o2g_stream_end(struct o2g_stream *s)
+{
+	s->failed = -EPROTO;
+}
+
 /* Header bytes; returns how many were used or a negative errno. */
 static long feed_header(struct o2g_stream *s, const void *data, size_t len,
 			const struct o2g_stream_ops *ops, void *ctx)

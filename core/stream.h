@@ -19,7 +19,7 @@ struct o2g_stream {
 	bool in_body;	      /* header decoded, body_left bytes to come */
 	struct o2g_hdr hdr;   /* valid while in_body */
 	u64 body_left;
-	int failed;	      /* 0, or the errno that stopped it for good */
+	int failed;	      /* 0, or the errno that has stopped it */
 	enum o2g_wire_reason error; /* ... when that is -EBADMSG of a header */
 };
 
@@ -37,6 +37,9 @@ int o2g_stream_header_done(struct o2g_stream *s, u32 n);
 
 /* @n body bytes were taken. 1 when the packet is complete, 0 otherwise. */
 int o2g_stream_body_done(struct o2g_stream *s, u64 n);
+
+/* Nothing may follow what has been fed: -EPROTO for whatever does. */
+void o2g_stream_end(struct o2g_stream *s);
 
 /* Between two packets: nothing has been fed that is not over. */
 static inline bool o2g_stream_between(const struct o2g_stream *s)

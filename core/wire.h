@@ -37,6 +37,7 @@ enum o2g_pkt {
 	O2G_PKT_CANCEL,	    /* cookie: the send whose RTS is to be forgotten */
 	O2G_PKT_CANCEL_ACK, /* cookie: that send */
 	O2G_PKT_BYE,	    /* the sender closes in order; nothing follows */
+	O2G_PKT_MOVED,	    /* tcp's own: what follows comes on another socket */
 	O2G_PKT_MAX
 };
 

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <sys/epoll.h>
 
+#include "settings.h"
+
 static int bpf_open(struct chan_ep *ep, struct chan **chan, char *why,
 		    size_t why_size)
 {
@@ -23,6 +25,8 @@ static int bpf_open(struct chan_ep *ep, struct chan **chan, char *why,
 	b->retry.fn = bpf_retry;
 	o2g_list_init(&b->retry.link);
 	b->tcp.intake = &bpf_intake;
+	b->talk = (u32)o2g_settings()->bpf_split;
+	b->tcp.splits = b->talk > 0;
 	err = tcp_chan_init(&b->tcp, &bpf_chan_ops, ep, why, why_size);
 	if (err)
 		goto err_place;

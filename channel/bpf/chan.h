@@ -45,6 +45,7 @@ struct bpf_chan {
 	u64 refused;	   /* connections that could not join */
 	struct tcp_conn *busy; /* where the last piece came from, or NULL */
 	u32 idle;	   /* turns that found nothing */
+	u32 talk;	   /* pieces, then a connection is worth two sockets */
 };
 
 static inline struct bpf_chan *bpf_chan_of(struct chan *c)

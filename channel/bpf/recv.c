@@ -109,6 +109,8 @@ static void watch_busy(struct bpf_chan *b)
 
 static void is_busy(struct bpf_chan *b, struct tcp_conn *k)
 {
+	if (unlikely(++k->pieces == b->talk))
+		tcp_split_start(k);
 	if (b->busy != k) {
 		watch_busy(b);
 		b->busy = k;

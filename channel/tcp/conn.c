@@ -13,6 +13,8 @@
  */
 #include "tcp.h"
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +25,7 @@
 #include "settings.h"
 
 static void conn_timer(struct chan_timer *t);
+static int outlet_ready(struct chan_watch *w, u32 events);
 
 struct tcp_conn *tcp_conn_find(struct tcp_chan *c, u32 rank)
 {
@@ -46,8 +49,9 @@ struct tcp_conn *tcp_conn_create(struct tcp_chan *c, struct chan_peer *p)
 	k->lowat = 1;
 	k->chan = c;
 	k->peer = p;
-	k->watch.fd = -1;
+	k->watch.fd = k->outlet.fd = k->out_fd = -1;
 	k->watch.ready = tcp_conn_ready;
+	k->outlet.ready = outlet_ready;
 	k->stage = TCP_STAGE_MAX;
 	k->timer.fn = conn_timer;
 	o2g_list_init(&k->timer.link);
@@ -104,18 +108,23 @@ void tcp_conn_broken(struct tcp_conn *k, int err)
  * when there was none: a socket has it nearly always, and an arrival that was read
  * before epoll told of it would still be an event, and wake somebody, because of it.
  */
-static u32 events_of(const struct tcp_conn *k)
+static u32 events_of(const struct tcp_conn *k, const struct chan_watch *w)
 {
-	return EPOLLRDHUP | EPOLLET | (k->intake ? 0 : EPOLLIN) |
-	       (k->asks_room ? EPOLLOUT : 0);
+	u32 room = k->asks_room && w->fd == k->out_fd ? EPOLLOUT : 0;
+
+	if (w == &k->outlet) /* its end is the other socket's, too */
+		return EPOLLET | room;
+	return EPOLLRDHUP | EPOLLET | (k->intake ? 0 : EPOLLIN) | room;
 }
 
 static int watch_add(struct tcp_conn *k)
 {
 	int err;
 
-	k->asks_room = k->blocked;
-	err = chan_watch_add(k->chan->chan.ep, &k->watch, events_of(k));
+	if (k->watch.fd == k->out_fd)
+		k->asks_room = k->blocked;
+	err = chan_watch_add(k->chan->chan.ep, &k->watch,
+			     events_of(k, &k->watch));
 	k->watched = !err;
 	return err;
 }
@@ -123,12 +132,13 @@ static int watch_add(struct tcp_conn *k)
 /* What there is already is reported, as when it is added. */
 static void ask_room(struct tcp_conn *k, bool yes)
 {
+	struct chan_watch *w = k->watch.fd == k->out_fd ? &k->watch : &k->outlet;
 	int err;
 
-	if (!k->watched || k->asks_room == yes)
+	if ((w == &k->watch && !k->watched) || k->asks_room == yes)
 		return;
 	k->asks_room = yes;
-	err = chan_watch_mod(k->chan->chan.ep, &k->watch, events_of(k));
+	err = chan_watch_mod(k->chan->chan.ep, w, events_of(k, w));
 	if (err)
 		tcp_conn_broken(k, err);
 }
@@ -155,7 +165,8 @@ void tcp_conn_unwatch(struct tcp_conn *k)
 void tcp_conn_block(struct tcp_conn *k)
 {
 	k->blocked = true;
-	tcp_conn_watch(k);
+	if (k->watch.fd == k->out_fd)
+		tcp_conn_watch(k);
 	ask_room(k, true);
 }
 
@@ -166,19 +177,39 @@ static void cool(struct tcp_conn *k)
 			k->chan->hot[i] = NULL;
 }
 
-/* Take the socket out of the connection; the caller closes it. */
-static int take_fd(struct tcp_conn *k)
+/* Take the socket out of the connection. */
+static int detach(struct tcp_conn *k)
 {
 	int fd = k->watch.fd;
 
-	if (fd < 0)
-		return -1;
 	if (k->intake)
 		k->intake->leave(k);
 	k->intake = NULL;
 	tcp_conn_unwatch(k);
 	k->watch.fd = -1;
+	return fd;
+}
+
+/* The same at its end: the caller closes it. -1: there is none of ours. */
+static int take_fd(struct tcp_conn *k)
+{
+	int fd;
+
+	if (k->watch.fd < 0)
+		return -1;
+	fd = detach(k);
 	return k->adopted ? -1 : fd;
+}
+
+/* And the one for sending, of a connection that has two. */
+static int take_outlet(struct tcp_conn *k)
+{
+	int fd = k->outlet.fd;
+
+	if (fd >= 0)
+		chan_watch_del(k->chan->chan.ep, &k->outlet);
+	k->outlet.fd = -1;
+	return fd;
 }
 
 /*
@@ -187,15 +218,19 @@ static int take_fd(struct tcp_conn *k)
  */
 void tcp_conn_destroy(struct tcp_conn *k)
 {
-	int fd;
+	int fd, out;
 
 	if (is_bound(k))
 		k->peer->link = NULL;
 	tcp_dial_stop(k);
+	tcp_split_stop(k);
 	chan_timer_del(k->chan->chan.ep, &k->timer);
 	fd = take_fd(k);
 	if (fd >= 0)
 		close(fd);
+	out = take_outlet(k);
+	if (out >= 0)
+		close(out);
 	tcp_send_drop(k);
 	cool(k);
 	o2g_list_del(&k->more);
@@ -204,6 +239,21 @@ void tcp_conn_destroy(struct tcp_conn *k)
 	free(k->early);
 	free(k->out);
 	free(k);
+}
+
+/* What comes in at k->watch.fd is ours. */
+static int attach(struct tcp_conn *k)
+{
+	int err;
+
+	if (k->chan->intake && !k->chan->intake->join(k)) {
+		k->intake = k->chan->intake;
+		cool(k);
+	}
+	err = watch_add(k);
+	if (err)
+		detach(k);
+	return err;
 }
 
 /* Ours, or the engine's? Only a socket that carries its peer is handed over. */
@@ -215,19 +265,13 @@ static int accept_fd(struct tcp_conn *k, int fd)
 		err = chan_ep_handover(k->chan->chan.ep, k->peer, fd);
 	if (err < 0)
 		return err;
-	k->watch.fd = fd;
+	k->watch.fd = k->out_fd = fd;
 	if (err == 0) {
 		k->state = TCP_HANDED;
 		return 0;
 	}
-	if (k->chan->intake && !k->chan->intake->join(k)) {
-		k->intake = k->chan->intake;
-		cool(k);
-	}
-	err = watch_add(k);
-	if (err)
-		take_fd(k);
-	else
+	err = attach(k);
+	if (!err)
 		k->state = TCP_OPEN;
 	return err;
 }
@@ -257,20 +301,98 @@ void tcp_conn_orphan(struct tcp_conn *k)
 		chan_timer_set(k->chan->chan.ep, &k->timer, tcp_timeout_us());
 }
 
-int tcp_conn_ready(struct chan_watch *w, u32 events)
-{
-	struct tcp_conn *k = container_of(w, struct tcp_conn, watch);
+/* --- a socket for each direction: split.c --- */
 
-	if (events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR))
-		k->hup = true;
+/* Nobody answers on it, so the kernel need not hurry to acknowledge. */
+static void receives_only(int fd)
+{
+	int no = 0;
+
+	setsockopt(fd, IPPROTO_TCP, TCP_QUICKACK, &no, sizeof(no));
+}
+
+static void add_outlet(struct tcp_conn *k, int fd)
+{
+	int err;
+
+	k->outlet.fd = fd;
+	err = chan_watch_add(k->chan->chan.ep, &k->outlet,
+			     events_of(k, &k->outlet));
+	if (err)
+		tcp_conn_broken(k, err);
+}
+
+/* What waits in the second socket is read as it is at the beginning. */
+void tcp_conn_receive_on(struct tcp_conn *k, int fd)
+{
+	int err;
+
+	add_outlet(k, detach(k));
+	k->watch.fd = fd;
+	k->moved = false;
+	k->hup = false;
+	k->closed_us = 0;
+	k->lowat = 1;
+	o2g_stream_init(&k->stream);
+	receives_only(fd);
+	err = attach(k);
+	if (err)
+		tcp_conn_broken(k, err);
+	else if (k->tx_err)
+		tcp_conn_broken(k, k->tx_err); /* said again: it was not read */
+}
+
+void tcp_conn_send_on(struct tcp_conn *k, int fd)
+{
+	add_outlet(k, fd);
+	tcp_send_moved(k);
+}
+
+void tcp_conn_has_moved(struct tcp_conn *k)
+{
+	k->last_here = NULL;
+	ask_room(k, false);
+	k->out_fd = k->outlet.fd;
+	receives_only(k->watch.fd);
+}
+
+/* --- events --- */
+
+static void on_room(struct tcp_conn *k, u32 events)
+{
 	if (events & EPOLLOUT && k->blocked) {
 		k->blocked = false;
 		tcp_push(k);
 	} else if (!(events & ~EPOLLOUT)) {
 		ask_room(k, false); /* it was told of for nothing */
 	}
+}
+
+int tcp_conn_ready(struct chan_watch *w, u32 events)
+{
+	struct tcp_conn *k = container_of(w, struct tcp_conn, watch);
+
+	if (events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR))
+		k->hup = true;
+	if (w->fd == k->out_fd)
+		on_room(k, events);
 	if (events & (EPOLLIN | EPOLLRDHUP | EPOLLHUP | EPOLLERR))
 		return tcp_recv(k);
+	return 0;
+}
+
+/* The other socket says when the peer has gone; this one only when it broke. */
+static int outlet_ready(struct chan_watch *w, u32 events)
+{
+	struct tcp_conn *k = container_of(w, struct tcp_conn, outlet);
+
+	if (events & (EPOLLERR | EPOLLHUP)) {
+		int err = tcp_sock_error(w->fd);
+
+		tcp_conn_broken(k, err ? err : -EPIPE);
+	} else if (w->fd == k->out_fd) {
+		on_room(k, events);
+	}
 	return 0;
 }
 
@@ -368,15 +490,17 @@ int tcp_connect(struct chan *chan, struct chan_peer *p, const char *text)
 void tcp_disconnect(struct chan *chan, struct chan_peer *p, bool orderly)
 {
 	struct tcp_conn *k = p->link;
-	int fd;
+	int fd, out;
 
 	if (!k)
 		return;
 	if (orderly && !k->tx_err) {
 		tcp_push(k);
 		fd = take_fd(k);
+		out = take_outlet(k);
 		if (fd >= 0)
-			tcp_linger_add(k->chan, fd);
+			tcp_linger_add(k->chan, out < 0 ? fd : out,
+				       out < 0 ? -1 : fd);
 	}
 	tcp_conn_destroy(k);
 }

@@ -87,8 +87,9 @@ static void answer(struct attempt *a)
 	struct tcp_conn *k = a->conn;
 	struct tcp_chan *c = k->chan;
 
-	if (tcp_hello_answer(&c->key, &a->challenge, chan_ep_rank(c->chan.ep),
-			     k->peer->core.rank, c->host, &a->answer) ||
+	if (tcp_hello_answer(&c->key, &a->challenge, TCP_FIRST,
+			     chan_ep_rank(c->chan.ep), k->peer->core.rank,
+			     c->host, &a->answer) ||
 	    send(a->watch.fd, &a->answer, sizeof(a->answer),
 		 MSG_DONTWAIT | MSG_NOSIGNAL) != sizeof(a->answer)) {
 		attempt_fail(a, -errno, NULL);
@@ -143,6 +144,7 @@ static void on_verdict(struct attempt *a)
 	case TCP_ACCEPTED:
 		chan_watch_del(k->chan->chan.ep, &a->watch);
 		a->watch.fd = -1;
+		k->caller = true;
 		if (tcp_conn_open(k, fd)) {
 			close(fd);
 			tcp_conn_lost(k, -O2G_ERR_PEER, "out of resources");

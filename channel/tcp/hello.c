@@ -7,7 +7,8 @@
 #include <sys/random.h>
 
 static const char challenge_magic[4] = "O2Gc";
-static const char answer_magic[4] = "O2Ga";
+static const char answer_magic[][4] = { [TCP_FIRST] = "O2Ga",
+					[TCP_SECOND] = "O2Gs" };
 static const char verdict_magic[4] = "O2Gv";
 
 static int random_nonce(u8 *nonce)
@@ -52,11 +53,11 @@ int tcp_hello_check_challenge(const struct tcp_challenge *c, u32 *version)
 }
 
 int tcp_hello_answer(const struct tcp_hello_key *k,
-		     const struct tcp_challenge *c, u32 src, u32 dst,
-		     const char *host, struct tcp_answer *a)
+		     const struct tcp_challenge *c, enum tcp_purpose purpose,
+		     u32 src, u32 dst, const char *host, struct tcp_answer *a)
 {
 	memset(a, 0, sizeof(*a));
-	memcpy(a->magic, answer_magic, 4);
+	memcpy(a->magic, answer_magic[purpose], 4);
 	a->version = cpu_to_le32(TCP_HELLO_VERSION);
 	a->src = cpu_to_le32(src);
 	a->dst = cpu_to_le32(dst);
@@ -67,13 +68,23 @@ int tcp_hello_answer(const struct tcp_hello_key *k,
 	return 0;
 }
 
+static bool is_for(const struct tcp_answer *a, enum tcp_purpose purpose)
+{
+	return !memcmp(a->magic, answer_magic[purpose], 4);
+}
+
+enum tcp_purpose tcp_hello_purpose(const struct tcp_answer *a)
+{
+	return is_for(a, TCP_SECOND) ? TCP_SECOND : TCP_FIRST;
+}
+
 bool tcp_hello_check_answer(const struct tcp_hello_key *k,
 			    const struct tcp_challenge *c,
 			    const struct tcp_answer *a)
 {
 	u8 want[TCP_MAC_SIZE];
 
-	if (memcmp(a->magic, answer_magic, 4) ||
+	if ((!is_for(a, TCP_FIRST) && !is_for(a, TCP_SECOND)) ||
 	    le32_to_cpu(a->version) != TCP_HELLO_VERSION)
 		return false;
 	mac(k, "o2g tcp answer", c, a, 0, want);

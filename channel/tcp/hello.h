@@ -29,6 +29,9 @@ enum tcp_verdict {
 	TCP_GONE,      /* we have given you up for lost */
 };
 
+/* What an answer asks for: its magic says. */
+enum tcp_purpose { TCP_FIRST, TCP_SECOND /* split.c */ };
+
 struct tcp_challenge {
 	char magic[4];
 	__le32 version;
@@ -67,8 +70,9 @@ int tcp_hello_challenge(struct tcp_challenge *c);
 int tcp_hello_check_challenge(const struct tcp_challenge *c, u32 *version);
 
 int tcp_hello_answer(const struct tcp_hello_key *k,
-		     const struct tcp_challenge *c, u32 src, u32 dst,
-		     const char *host, struct tcp_answer *a);
+		     const struct tcp_challenge *c, enum tcp_purpose purpose,
+		     u32 src, u32 dst, const char *host, struct tcp_answer *a);
+enum tcp_purpose tcp_hello_purpose(const struct tcp_answer *a);
 /* True when whoever made it knows the secret and this challenge. */
 bool tcp_hello_check_answer(const struct tcp_hello_key *k,
 			    const struct tcp_challenge *c,

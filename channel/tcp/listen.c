@@ -214,22 +214,26 @@ static void slot_decide(struct tcp_slot *s)
 	enum tcp_verdict code = TCP_NOT_ME;
 	struct tcp_verdict_msg v;
 	struct tcp_conn *k = NULL;
+	bool second = tcp_hello_purpose(a) == TCP_SECOND;
 	int fd = s->watch.fd;
 
 	a->host[TCP_HOST_SIZE - 1] = '\0';
 	if (dst == chan_ep_rank(c->chan.ep) && src != dst)
-		code = tcp_conn_offer(c, src, a->host, &k);
+		code = second ? tcp_split_offer(c, src, fd, &k) :
+				tcp_conn_offer(c, src, a->host, &k);
 	tcp_hello_verdict(&c->key, &s->challenge, a, code, &v);
 	slot_free(s);
 	/* A new socket has room for 40 bytes; one that has not is broken. */
 	if (send(fd, &v, sizeof(v), MSG_DONTWAIT | MSG_NOSIGNAL) !=
 		    sizeof(v) || !k) {
 		close(fd);
-		if (k)
+		if (k && !second)
 			tcp_conn_orphan(k);
 		return;
 	}
-	if (tcp_conn_open(k, fd)) {
+	if (second) {
+		tcp_conn_send_on(k, fd);
+	} else if (tcp_conn_open(k, fd)) {
 		close(fd);
 		tcp_conn_orphan(k);
 	}

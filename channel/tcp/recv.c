@@ -45,8 +45,13 @@ static int rx_begin(void *ctx, const struct o2g_hdr *h)
 	struct turn *t = ctx;
 	struct tcp_conn *k = t->conn;
 
-	t->reason = o2g_proto_rx_begin(k->chan->core, &k->peer->core, h,
-				       &k->rx);
+	if (unlikely(h->type == O2G_PKT_MOVED)) {
+		k->rx.hdr = *h;
+		t->reason = tcp_split_moved(k, h);
+	} else {
+		t->reason = o2g_proto_rx_begin(k->chan->core, &k->peer->core,
+					       h, &k->rx);
+	}
 	return t->reason == O2G_PROTO_OK ? 0 : -EBADMSG;
 }
 
@@ -63,6 +68,10 @@ static int rx_end(void *ctx)
 	struct tcp_conn *k = t->conn;
 
 	t->packets++;
+	if (unlikely(k->moved)) {
+		o2g_stream_end(&k->stream);
+		return 0;
+	}
 	t->reason = o2g_proto_rx_end(k->chan->core, &k->peer->core, &k->rx);
 	return t->reason == O2G_PROTO_OK ? 0 : -EBADMSG;
 }
@@ -265,6 +274,8 @@ static enum step take(struct turn *t, const struct in_vec *in, ssize_t n,
 		return STEP_GONE;
 	}
 	*budget -= *budget < (u64)n ? *budget : (u64)n;
+	if (unlikely(k->moved)) /* the end of this socket is no loss */
+		return STEP_EMPTY;
 	if (k->intake)
 		return more || k->hup ? STEP_AGAIN : STEP_EMPTY;
 	return (u64)n < in->bytes && !k->hup ? STEP_EMPTY : STEP_AGAIN;
@@ -361,7 +372,7 @@ int tcp_read(struct tcp_conn *k)
 	struct tcp_chan *c = k->chan;
 	struct turn t = { .chan = c, .conn = k };
 
-	if (k->state != TCP_OPEN || c->in_recv)
+	if (k->state != TCP_OPEN || c->in_recv || k->moved)
 		return 0;
 	c->in_recv = true;
 	c->turn++;
@@ -378,7 +389,8 @@ int tcp_read(struct tcp_conn *k)
 static inline bool is_plain(const struct tcp_conn *k)
 {
 	return k->state == TCP_OPEN && !k->stream.in_body && !k->intake &&
-	       !k->early && !k->tx_err && !k->hup && k->lowat == 1 &&
+	       !k->early && !k->tx_err && !k->hup && !k->moved &&
+	       k->lowat == 1 &&
 	       o2g_list_empty(&k->more);
 }
 

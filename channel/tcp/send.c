@@ -115,6 +115,8 @@ static void push_advance(struct tcp_conn *k, u64 n, struct o2g_list *done)
 		if (!tx_advance(tx, &n))
 			break;
 		o2g_list_del(&tx->link);
+		if (tx == k->last_here)
+			tcp_conn_has_moved(k);
 		if (tx == k->current)
 			k->current = NULL;
 		else if (tx->req)
@@ -142,6 +144,8 @@ static void push_collect(struct tcp_conn *k, struct out_vec *o)
 				O2G_HDR_SIZE - tx->hdr_done);
 		if (tx->left && !vec_add_body(k->chan, o, tx->req, tx->off, tx->left))
 			return;
+		if (tx == k->last_here)
+			return;
 	}
 }
 
@@ -154,7 +158,7 @@ static bool push_once(struct tcp_conn *k)
 
 	o2g_list_init(&done);
 	push_collect(k, &o);
-	n = vec_send(k->watch.fd, &o);
+	n = vec_send(k->out_fd, &o);
 	if (n < 0 && n != -EAGAIN) {
 		tcp_conn_broken(k, n);
 		return false;
@@ -185,14 +189,15 @@ void tcp_push(struct tcp_conn *k)
 	k->pushing = false;
 }
 
-static int enqueue(struct tcp_conn *k, const void *hdr, u32 hdr_done,
-		   struct o2g_req *req, u64 off, u64 len)
+static struct o2g_tx *queue_add(struct tcp_conn *k, const void *hdr,
+				u32 hdr_done, struct o2g_req *req, u64 off,
+				u64 len)
 {
 	struct o2g_tx *tx = req ? &req->tx : malloc(sizeof(*tx));
 
 	if (!tx) {
 		tcp_conn_broken(k, -ENOMEM);
-		return -ENOMEM;
+		return NULL;
 	}
 	memcpy(tx->hdr, hdr, O2G_HDR_SIZE);
 	tx->hdr_done = hdr_done;
@@ -200,6 +205,16 @@ static int enqueue(struct tcp_conn *k, const void *hdr, u32 hdr_done,
 	tx->off = off;
 	tx->left = len;
 	o2g_list_add_tail(&tx->link, &k->queue);
+	return tx;
+}
+
+static int enqueue(struct tcp_conn *k, const void *hdr, u32 hdr_done,
+		   struct o2g_req *req, u64 off, u64 len)
+{
+	struct o2g_tx *tx = queue_add(k, hdr, hdr_done, req, off, len);
+
+	if (!tx)
+		return -ENOMEM;
 	if (k->pushing || k->blocked || k->state != TCP_OPEN)
 		return req ? 1 : 0;
 	k->current = tx;
@@ -212,6 +227,19 @@ static int enqueue(struct tcp_conn *k, const void *hdr, u32 hdr_done,
 		return -O2G_ERR_PEER;
 	}
 	return req ? 1 : 0;
+}
+
+void tcp_send_moved(struct tcp_conn *k)
+{
+	struct o2g_hdr h = { .type = O2G_PKT_MOVED,
+			     .src = k->chan->core->rank,
+			     .dst = k->peer->core.rank };
+	u8 hdr[O2G_HDR_SIZE];
+
+	o2g_wire_encode(&h, hdr);
+	k->last_here = queue_add(k, hdr, 0, NULL, 0, 0);
+	if (k->last_here && !k->blocked)
+		tcp_push(k);
 }
 
 void tcp_send_drop(struct tcp_conn *k)
@@ -247,7 +275,7 @@ static ssize_t send_small(struct tcp_conn *k, const u8 *hdr,
 	memcpy(buf, hdr, O2G_HDR_SIZE);
 	if (len)
 		chan_req_read(req, off, buf + O2G_HDR_SIZE, len);
-	n = tcp_call_send(k->watch.fd, buf, O2G_HDR_SIZE + len);
+	n = tcp_call_send(k->out_fd, buf, O2G_HDR_SIZE + len);
 	sent_now(k);
 	if (unlikely(n < (ssize_t)(O2G_HDR_SIZE + len)))
 		tcp_conn_block(k);
@@ -264,7 +292,7 @@ static ssize_t send_large(struct tcp_conn *k, const u8 *hdr,
 	o.bytes = 0;
 	vec_add(&o, hdr, O2G_HDR_SIZE);
 	vec_add_body(k->chan, &o, req, off, len);
-	n = vec_send(k->watch.fd, &o);
+	n = vec_send(k->out_fd, &o);
 	if (n < (ssize_t)o.bytes)
 		tcp_conn_block(k);
 	return n;
@@ -410,7 +438,7 @@ int tcp_inject(struct chan *c, struct chan_peer *p, const struct o2g_hdr *h,
 		out_grown(k, bytes);
 		return 0;
 	}
-	n = tcp_call_send(k->watch.fd, at, bytes);
+	n = tcp_call_send(k->out_fd, at, bytes);
 	sent_now(k);
 	return likely(n == (ssize_t)bytes) ? 0 : inject_rest(k, n, bytes);
 }

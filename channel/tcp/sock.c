@@ -157,26 +157,42 @@ void tcp_sock_describe(int fd, char *buf, size_t size)
 
 /* --- the goodbye --- */
 
-/* Throw away what came in. True when the socket may be closed. */
-static bool linger_done(struct tcp_linger *l)
+/* Throw away what came in. 0: closed; negative errno otherwise. */
+static int drain(int fd)
 {
 	char trash[4096];
 	ssize_t n;
-	int left = 1;
 
 	do
-		n = recv(l->watch.fd, trash, sizeof(trash), MSG_DONTWAIT);
+		n = recv(fd, trash, sizeof(trash), MSG_DONTWAIT);
 	while (n > 0 || (n < 0 && errno == EINTR));
-	if (n == 0 || errno != EAGAIN)
+	return n < 0 ? -errno : 0;
+}
+
+/* May it be closed? */
+static bool linger_done(struct tcp_linger *l)
+{
+	int left = 1;
+
+	if (l->in >= 0)
+		drain(l->in);
+	if (drain(l->watch.fd) != -EAGAIN)
 		return true;
 	return (!ioctl(l->watch.fd, SIOCOUTQ, &left) && !left) ||
 	       o2g_now_us() >= l->deadline_us;
 }
 
+static void close_both(int fd, int in)
+{
+	close(fd);
+	if (in >= 0)
+		close(in);
+}
+
 static void linger_free(struct tcp_linger *l)
 {
 	chan_watch_del(l->chan->chan.ep, &l->watch);
-	close(l->watch.fd);
+	close_both(l->watch.fd, l->in);
 	o2g_list_del(&l->link);
 	free(l);
 }
@@ -211,22 +227,23 @@ static int linger_ready(struct chan_watch *w, u32 events)
 	return 0;
 }
 
-void tcp_linger_add(struct tcp_chan *c, int fd)
+void tcp_linger_add(struct tcp_chan *c, int fd, int in)
 {
 	struct tcp_linger *l = calloc(1, sizeof(*l));
 
 	shutdown(fd, SHUT_WR);
 	if (!l) {
-		close(fd);
+		close_both(fd, in);
 		return;
 	}
+	l->in = in;
 	l->watch.fd = fd;
 	l->watch.ready = linger_ready;
 	l->chan = c;
 	l->deadline_us = o2g_now_us() + TCP_LINGER_US;
 	if (chan_watch_add(c->chan.ep, &l->watch,
 			   EPOLLIN | EPOLLRDHUP | EPOLLET)) {
-		close(fd);
+		close_both(fd, in);
 		free(l);
 		return;
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
  * The TCP channel's own state. One connection per pair of endpoints, made on
- * first use:
+ * first use; it may get a second socket later (split.c):
  *
  *	DIALING --verdict or peer's own dial--> OPEN --disconnect--> (linger)
  *	   \--timeout, all addresses fail--> lost      \--error, FIN--> lost
@@ -45,11 +45,13 @@
 #define TCP_LOWAT (128 << 10)  /* ... in pieces like this */
 #define TCP_LOWAT_AWAY (1 << 20) /* ... while the program computes */
 #define TCP_HOT 2
+#define TCP_SPLITS 64 /* connections that have two sockets, at most */
 #define TCP_STREAK 16 /* then watching is a waste until the next sleep */
 
 struct tcp_conn;
 struct tcp_chan;
 struct tcp_dial;
+struct tcp_split;
 
 /*
  * Another way in than recv(), for a channel that is this one in all else (bpf/).
@@ -79,6 +81,8 @@ enum tcp_state { TCP_DIALING, TCP_OPEN, TCP_HANDED, TCP_DEAD };
 
 struct tcp_conn {
 	struct chan_watch watch; /* fd -1 while there is no socket */
+	int out_fd;	/* where to send: the same socket, or the outlet */
+	struct chan_watch outlet; /* split.c: a socket for sending, or fd -1 */
 	struct tcp_chan *chan;
 	struct chan_peer *peer;
 	int lowat;	/* SO_RCVLOWAT, as far as we know */
@@ -90,13 +94,17 @@ struct tcp_conn {
 	bool blocked;	/* the socket took no more: wait for EPOLLOUT */
 	bool asks_room;	/* ... which is watched for; it may stay so a while */
 	bool watched;	/* false for a hot one while the program polls */
+	bool caller;	/* we have made the socket, and may make another */
+	bool moved;	/* the peer sends on the other socket: follow */
 	u8 streak;	/* polls that found something, since the last sleep */
 	int tx_err;	/* sending failed; the timer reports it */
 	struct chan_timer timer; /* dialling, or reporting tx_err */
 	struct tcp_dial *dial;	 /* while dialling */
+	struct tcp_split *split; /* while calling for a second socket */
 	char ends[112];		 /* "here -> there"; a dead socket forgets */
 	const struct tcp_intake *intake; /* NULL: recv() */
 	u32 intake_id;		 /* the intake's name for it */
+	u32 pieces;		 /* that came by it */
 	u64 closed_us;		 /* when recv() first said so; 0: not yet */
 	u8 *early;		 /* bytes read before it stood, or NULL */
 	u32 early_len;
@@ -110,6 +118,7 @@ struct tcp_conn {
 	/* send: first out[], then the queue */
 	struct o2g_list queue; /* struct o2g_tx */
 	struct o2g_tx *current; /* being sent by send() itself */
+	struct o2g_tx *last_here; /* MOVED: what is behind it goes to the outlet */
 	u8 *out;
 	u32 out_head, out_tail;
 	u64 last_ns;	       /* when a small packet last went out */
@@ -130,6 +139,7 @@ struct tcp_slot {
 /* A socket after disconnect: its last bytes are still on their way. */
 struct tcp_linger {
 	struct chan_watch watch;
+	int in; /* of a split connection; -1: the same */
 	struct tcp_chan *chan;
 	struct o2g_list link;
 	u64 deadline_us;
@@ -139,6 +149,7 @@ struct tcp_chan {
 	struct chan chan; /* first */
 	struct o2g_core *core;
 	const struct tcp_intake *intake; /* of connections that can join it */
+	bool splits; /* busy connections get a socket for each direction */
 	char host[64];
 	struct tcp_addr addrs[TCP_ADDRS];
 	u32 naddrs;
@@ -221,6 +232,16 @@ void tcp_conn_unwatch(struct tcp_conn *k);
 void tcp_conn_block(struct tcp_conn *k);
 /* Sending has failed: the timer reports it, since our caller may hold @k. */
 void tcp_conn_broken(struct tcp_conn *k, int err);
+static inline bool tcp_conn_is_split(const struct tcp_conn *k)
+{
+	return k->outlet.fd >= 0;
+}
+/* Two sockets instead of one, from now on or once MOVED is out: that one is for
+ * the other direction only. */
+void tcp_conn_receive_on(struct tcp_conn *k, int fd);
+void tcp_conn_send_on(struct tcp_conn *k, int fd);
+/* MOVED is out. */
+void tcp_conn_has_moved(struct tcp_conn *k);
 /* An accepted socket has proved to be @rank: what becomes of it. */
 enum tcp_verdict tcp_conn_offer(struct tcp_chan *c, u32 rank, const char *host,
 				struct tcp_conn **conn);
@@ -241,12 +262,24 @@ int tcp_sock_read(int fd, void *to, u32 size, u32 *have);
 void tcp_sock_describe(int fd, char *buf, size_t size);
 u64 tcp_timeout_us(void);
 unsigned tcp_silence_s(void);
-void tcp_linger_add(struct tcp_chan *c, int fd);
+/* @in: a socket for receiving only that goes with it, or -1. */
+void tcp_linger_add(struct tcp_chan *c, int fd, int in);
 void tcp_linger_finish(struct tcp_chan *c);
 int tcp_connect(struct chan *c, struct chan_peer *p, const char *card);
 void tcp_disconnect(struct chan *c, struct chan_peer *p, bool orderly);
 int tcp_adopt(struct chan *c, struct chan_peer *p, int fd);
 void tcp_describe(struct chan *c, struct chan_peer *p, char *buf, size_t size);
+
+/* split.c */
+/* A second socket is worth it. It takes its time, and may come to nothing. */
+void tcp_split_start(struct tcp_conn *k);
+void tcp_split_stop(struct tcp_conn *k);
+/* MOVED has come. */
+enum o2g_proto_reason tcp_split_moved(struct tcp_conn *k,
+				      const struct o2g_hdr *h);
+/* An accepted socket, @fd, has proved to be @rank's second. */
+enum tcp_verdict tcp_split_offer(struct tcp_chan *c, u32 rank, int fd,
+				 struct tcp_conn **conn);
 
 /* alive.c */
 void tcp_alive_start(struct tcp_chan *c);
@@ -269,6 +302,8 @@ int tcp_send(struct chan *c, struct chan_peer *p, const struct o2g_hdr *h,
 	     struct o2g_req *req, u64 off, u64 len);
 int tcp_inject(struct chan *c, struct chan_peer *p, const struct o2g_hdr *h,
 	       const void *buf, u64 len);
+/* The last packet on this socket: see tcp_conn.last_here. */
+void tcp_send_moved(struct tcp_conn *k);
 void tcp_flush(struct chan *c);
 /* Send what is queued until it is out or the socket is full. */
 void tcp_push(struct tcp_conn *k);

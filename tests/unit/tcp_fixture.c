@@ -5,7 +5,8 @@
 /* sources: channel/tcp/alive.c channel/tcp/card.c channel/tcp/choose.c */
 /* sources: channel/tcp/conn.c channel/tcp/dial.c channel/tcp/hello.c */
 /* sources: channel/tcp/listen.c channel/tcp/recv.c channel/tcp/send.c */
-/* sources: channel/tcp/sock.c channel/tcp/tcp.c tests/mock/tcp_host.c */
+/* sources: channel/tcp/sock.c channel/tcp/split.c channel/tcp/tcp.c */
+/* sources: tests/mock/tcp_host.c */
 /* libs: -lnettle */
 #include "tcp_fixture.h"
 
@@ -168,7 +169,8 @@ u32 hello_raw(struct host *h, int fd, u32 src, u32 dst,
 	struct tcp_verdict_msg v;
 
 	assert_true(read_raw(h, fd, &c, sizeof(c)));
-	assert_int_equal(tcp_hello_answer(&k, &c, src, dst, "raw", answer), 0);
+	assert_int_equal(tcp_hello_answer(&k, &c, TCP_FIRST, src, dst, "raw",
+					  answer), 0);
 	for (u32 i = 0; i < sizeof(*answer); i += step) {
 		u32 n = sizeof(*answer) - i < step ? sizeof(*answer) - i : step;
 

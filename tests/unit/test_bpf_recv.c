@@ -86,6 +86,11 @@ void tcp_conn_unwatch(struct tcp_conn *k)
 	k->watched = false;
 }
 
+void tcp_split_start(struct tcp_conn *k)
+{
+	happened('|');
+}
+
 void bpf_conn_sync(int fd)
 {
 	syncs++;
@@ -408,6 +413,18 @@ static void arm__what_was_passed_is_seen(void **state)
 	assert_true(bpf_arm(&chan->tcp.chan));
 }
 
+static void poll__who_talks_much_gets_another_socket(void **state)
+{
+	chan->talk = 3;
+	for (int i = 0; i < 3; i++) {
+		place(0, 'A');
+		place(1, 'B');
+	}
+	place(0, 'C');
+	poll_all();
+	assert_string_equal(events, "ABABA|B|C");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -440,6 +457,9 @@ int main(void)
 						teardown),
 		cmocka_unit_test_setup_teardown(arm__what_was_passed_is_seen,
 						setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			poll__who_talks_much_gets_another_socket, setup,
+			teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

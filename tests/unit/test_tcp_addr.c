@@ -338,7 +338,8 @@ static void hello__proves_the_secret(void **state)
 	assert_int_equal(tcp_hello_challenge(&c2), 0);
 	assert_memory_not_equal(c.nonce, c2.nonce, TCP_NONCE_SIZE);
 	assert_int_equal(tcp_hello_check_challenge(&c, &version), 0);
-	assert_int_equal(tcp_hello_answer(&k, &c, 1, 2, "here", &a), 0);
+	assert_int_equal(tcp_hello_answer(&k, &c, TCP_FIRST, 1, 2, "here",
+					  &a), 0);
 	assert_true(tcp_hello_check_answer(&k, &c, &a));
 	assert_false(tcp_hello_check_answer(&k, &c2, &a)); /* a replay */
 	assert_false(tcp_hello_check_answer(&wrong, &c, &a));
