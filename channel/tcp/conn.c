@@ -352,6 +352,7 @@ void tcp_conn_has_moved(struct tcp_conn *k)
 {
 	k->last_here = NULL;
 	ask_room(k, false);
+	k->asks_room = false; /* if it was not watched: now it is another */
 	k->out_fd = k->outlet.fd;
 	receives_only(k->watch.fd);
 }

@@ -173,6 +173,24 @@ static void split__full_sockets(void **state)
 	split__under_way(state);
 }
 
+/* Room was asked for on the first socket, which is not watched meanwhile. */
+static void split__asks_for_room_again(void **state)
+{
+	teardown(state);
+	settings->tcp_sndbuf = settings->tcp_rcvbuf = 16384;
+	both[0] = a = open_host(0);
+	both[1] = b = open_host(1);
+	tc(a)->splits = tc(b)->splits = true;
+	exchange(a, b, 8);
+	tcp_conn_block(conn(b, a));
+	conn(b, a)->blocked = false;
+	tcp_conn_unwatch(conn(b, a));
+	assert_true(conn(b, a)->asks_room);
+	tcp_split_start(conn(a, b));
+	SOON(2, is_split());
+	exchange(b, a, 3 << 20);
+}
+
 /* --- not wanted --- */
 
 static void stays_whole(void)
@@ -424,6 +442,7 @@ int main(void)
 		S(split__a_peer_that_dies),
 		S(split__under_way),
 		S(split__full_sockets),
+		S(split__asks_for_room_again),
 		S(split__refused_by_the_other),
 		S(split__not_by_who_was_called),
 		S(split__nobody_listens),
