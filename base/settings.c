@@ -128,7 +128,7 @@ static const struct limit {
 	bool zero;
 } limits[] = {
 	{ "SPIN", -1, 1000000000, false },
-	{ "BPF_SPLIT", 0, 1000000000, false },
+	{ "BPF_SPLIT", -1, 1000000000, false },
 	{ "TCP_CHUNK", 4 << 10, INT64_MAX, false },
 	{ "TCP_SNDBUF", 16 << 10, 1 << 30, true },
 	{ "TCP_RCVBUF", 16 << 10, 1 << 30, true },

@@ -154,6 +154,8 @@ const unsigned char *chan_ep_secret(const struct chan_ep *ep); /* 32 bytes */
 unsigned chan_ep_local_size(const struct chan_ep *ep);
 /* 16 hex digits: the same for endpoints that share memory and a network stack. */
 const char *chan_ep_node(const struct chan_ep *ep);
+/* Are there more of us than cores on this host? Then we take turns. */
+bool chan_ep_crowded(const struct chan_ep *ep);
 /* Does no thread wait in the library? Then nobody is kept waiting either. */
 bool chan_ep_away(const struct chan_ep *ep);
 

@@ -38,6 +38,11 @@ const char *chan_ep_node(const struct chan_ep *ep)
 	return ((const struct user_ep *)ep)->node;
 }
 
+bool chan_ep_crowded(const struct chan_ep *ep)
+{
+	return ((const struct user_ep *)ep)->oversubscribed;
+}
+
 bool chan_ep_away(const struct chan_ep *ep)
 {
 	return !((const struct user_ep *)ep)->inside;

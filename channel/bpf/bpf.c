@@ -8,6 +8,16 @@
 
 #include "settings.h"
 
+/* Where ranks take turns on a core nobody waits for the lock of a socket. */
+static void set_split(struct bpf_chan *b, const struct chan_ep *ep)
+{
+	int64_t asked = o2g_settings()->bpf_split;
+
+	b->adapts = asked < 0;
+	b->talk = !b->adapts ? (u32)asked : chan_ep_crowded(ep) ? 0 : BPF_TALK;
+	b->tcp.splits = b->talk > 0;
+}
+
 static int bpf_open(struct chan_ep *ep, struct chan **chan, char *why,
 		    size_t why_size)
 {
@@ -25,8 +35,7 @@ static int bpf_open(struct chan_ep *ep, struct chan **chan, char *why,
 	b->retry.fn = bpf_retry;
 	o2g_list_init(&b->retry.link);
 	b->tcp.intake = &bpf_intake;
-	b->talk = (u32)o2g_settings()->bpf_split;
-	b->tcp.splits = b->talk > 0;
+	set_split(b, ep);
 	err = tcp_chan_init(&b->tcp, &bpf_chan_ops, ep, why, why_size);
 	if (err)
 		goto err_place;

@@ -20,6 +20,7 @@
 #define BPF_RETRY_US 500   /* until the kernel has caught up with itself */
 #define BPF_WORK (256 << 10) /* bytes of the ring per turn */
 #define BPF_PORTION 8	   /* this part of the ring is given back at once */
+#define BPF_TALK 256	   /* pieces in a row: two ranks wait for each other */
 #define BPF_IDLE 2048	   /* turns in vain, then sockets are watched again */
 
 /* The maps of a seat, as this process has them. */
@@ -45,7 +46,9 @@ struct bpf_chan {
 	u64 refused;	   /* connections that could not join */
 	struct tcp_conn *busy; /* where the last piece came from, or NULL */
 	u32 idle;	   /* turns that found nothing */
-	u32 talk;	   /* pieces, then a connection is worth two sockets */
+	u32 talk;	   /* pieces, then a connection is worth two sockets ... */
+	bool adapts;	   /* ... if nobody slept meanwhile */
+	u32 sleeps;
 };
 
 static inline struct bpf_chan *bpf_chan_of(struct chan *c)

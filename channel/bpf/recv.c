@@ -107,10 +107,20 @@ static void watch_busy(struct bpf_chan *b)
 	b->idle = 0;
 }
 
-static void is_busy(struct bpf_chan *b, struct tcp_conn *k)
+/* Who sleeps in between, or computes, does not wait for the socket's lock. */
+static inline void count(struct bpf_chan *b, struct tcp_conn *k)
 {
+	if (unlikely(k->sleeps != b->sleeps)) {
+		k->sleeps = b->sleeps;
+		k->pieces = 0;
+	}
 	if (unlikely(++k->pieces == b->talk))
 		tcp_split_start(k);
+}
+
+static void is_busy(struct bpf_chan *b, struct tcp_conn *k)
+{
+	count(b, k);
 	if (b->busy != k) {
 		watch_busy(b);
 		b->busy = k;
@@ -412,6 +422,7 @@ bool bpf_arm(struct chan *chan)
 	bool something = tcp_arm(chan);
 
 	watch_busy(b);
+	b->sleeps += b->adapts;
 	bell_clear(b);
 	__atomic_store_n(&s->armed, 1, __ATOMIC_SEQ_CST);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);

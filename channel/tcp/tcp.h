@@ -104,7 +104,7 @@ struct tcp_conn {
 	char ends[112];		 /* "here -> there"; a dead socket forgets */
 	const struct tcp_intake *intake; /* NULL: recv() */
 	u32 intake_id;		 /* the intake's name for it */
-	u32 pieces;		 /* that came by it */
+	u32 pieces, sleeps;	 /* that came by it, since so many sleeps */
 	u64 closed_us;		 /* when recv() first said so; 0: not yet */
 	u8 *early;		 /* bytes read before it stood, or NULL */
 	u32 early_len;

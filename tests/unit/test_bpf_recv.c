@@ -425,6 +425,20 @@ static void poll__who_talks_much_gets_another_socket(void **state)
 	assert_string_equal(events, "ABABA|B|C");
 }
 
+/* Unless that was asked for it matters whether it sleeps in between. */
+static void poll__who_sleeps_does_not(void **state)
+{
+	chan->talk = 3;
+	chan->adapts = true;
+	for (int i = 0; i < 5; i++) {
+		place(0, 'A');
+		poll_all();
+		if (i == 1)
+			bpf_arm(&chan->tcp.chan);
+	}
+	assert_string_equal(events, "AAAAA|");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -460,6 +474,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			poll__who_talks_much_gets_another_socket, setup,
 			teardown),
+		cmocka_unit_test_setup_teardown(poll__who_sleeps_does_not,
+						setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
