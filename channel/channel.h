@@ -152,6 +152,9 @@ u32 chan_ep_size(const struct chan_ep *ep);
 const char *chan_ep_job(const struct chan_ep *ep);
 const unsigned char *chan_ep_secret(const struct chan_ep *ep); /* 32 bytes */
 unsigned chan_ep_local_size(const struct chan_ep *ep);
+/* Is shared memory not open, or are ranks on other hosts? False is a forecast:
+ * it may not reach a rank of this host, in a PID namespace of its own. */
+bool chan_ep_needs_network(const struct chan_ep *ep);
 /* 16 hex digits: the same for endpoints that share memory and a network stack. */
 const char *chan_ep_node(const struct chan_ep *ep);
 /* Are there more of us than cores on this host? Then we take turns. */

@@ -61,6 +61,14 @@ static bool is_open(const struct user_ep *ep, const struct chan_ops *ops)
 	return false;
 }
 
+bool chan_ep_needs_network(const struct chan_ep *cep)
+{
+	const struct user_ep *ep = (const struct user_ep *)cep;
+
+	return !is_open(ep, &shm_chan_ops) ||
+	       ep->local_size != (unsigned)ep->eng.size;
+}
+
 /* Is it worth a warning that this one cannot be used? Not where it depends on what
  * the administrator has loaded, nor where shared memory does all. */
 static bool is_missed(const struct user_ep *ep, const struct chan_ops *ops)
@@ -70,8 +78,7 @@ static bool is_missed(const struct user_ep *ep, const struct chan_ops *ops)
 	if (ops != &tcp_chan_ops)
 		return ops != &bpf_chan_ops;
 	return (asked && o2g_list_has(asked, ops->name)) ||
-	       !is_open(ep, &shm_chan_ops) ||
-	       ep->local_size != (unsigned)ep->eng.size;
+	       chan_ep_needs_network((const struct chan_ep *)ep);
 }
 
 static void open_one(struct user_ep *ep, const struct chan_ops *ops)

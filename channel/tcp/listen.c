@@ -3,11 +3,11 @@
  * Listening, and the acceptor's half of the hello.
  *
  * There is one listening socket. When one address is offered it is bound to
- * that; when several are, it is bound to the wildcard address of their family
- * (IPv6 with IPv4 mapped into it when both are offered), and a connection that
- * came in at an address we do not offer is closed at once: one descriptor per
- * rank, whatever the number of interfaces, and no more exposed than with one
- * socket each.
+ * that; when several are, or one that is tentative and cannot be bound to yet,
+ * it is bound to the wildcard address of their family (IPv6 with IPv4 mapped
+ * into it when both are offered), and a connection that came in at an address
+ * we do not offer is closed at once: one descriptor per rank, whatever the
+ * number of interfaces, and no more exposed than with one socket each.
  *
  * Whoever connects gets a slot of a small table and a few seconds to prove that
  * it belongs to the job; nothing is allocated for it before. A full table gives
@@ -119,7 +119,7 @@ static int listen_anywhere(struct tcp_chan *c, char *why, size_t why_size)
 	char text[TCP_ADDR_TEXT];
 	int fd;
 
-	if (c->naddrs > 1)
+	if (c->naddrs > 1 || a.flags & TCP_ADDR_TENTATIVE)
 		wildcard(c, &a);
 	why[0] = '\0';
 	fd = *ports ? listen_in_range(c, &a, ports, why, why_size) :

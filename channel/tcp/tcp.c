@@ -57,7 +57,8 @@ static int look_for_addresses(struct tcp_chan *c, int family, char *why,
 
 /* On a host whose network has just come up the kernel may still ask the others
  * whether its IPv6 addresses are free. Nothing works with those until then, and
- * it takes a second or two. */
+ * it takes a second or two. Where shared memory does all nobody waits for that:
+ * if it does not reach a rank after all, connecting is tried until it works. */
 static int choose_addresses(struct tcp_chan *c, char *why, size_t why_size)
 {
 	u64 until = o2g_now_us() + TENTATIVE_US;
@@ -66,7 +67,8 @@ static int choose_addresses(struct tcp_chan *c, char *why, size_t why_size)
 
 	for (;;) {
 		err = look_for_addresses(c, family, why, why_size);
-		if (err || !tcp_addr_all_tentative(c->addrs, c->naddrs))
+		if (err || !tcp_addr_all_tentative(c->addrs, c->naddrs) ||
+		    !chan_ep_needs_network(c->chan.ep))
 			return err;
 		if (o2g_now_us() >= until)
 			break;

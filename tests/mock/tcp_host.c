@@ -46,6 +46,11 @@ unsigned chan_ep_local_size(const struct chan_ep *ep)
 	return 2;
 }
 
+bool chan_ep_needs_network(const struct chan_ep *ep)
+{
+	return true;
+}
+
 int chan_ep_handover(struct chan_ep *ep, struct chan_peer *p, int fd)
 {
 	return 1;

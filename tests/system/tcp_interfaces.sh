@@ -137,6 +137,33 @@ wait_for 5 sh -c "! ip -n $A -6 addr show dev ve | grep -q tentative"
 wait_for 5 sh -c "! ip -n $B -6 addr show dev ve | grep -q tentative"
 over "link-local addresses only" "[fe80:"
 
+# on_a [NAME=VALUE...] COMMAND...: two ranks on one host, its address tentative at
+# first; for how long in $took.
+on_a()
+{
+	local from=$(now_ms)
+
+	ip -n "$A" addr add fd71:203::9/64 dev ve
+	env "$@" >"$TMP/out" 2>&1
+	rc=$?
+	took=$(($(now_ms) - from))
+	ip -n "$A" addr del fd71:203::9/64 dev ve
+	[ $rc = 0 ] && [ "$(grep -c 'rank [01] right' "$TMP/out")" = 2 ] && return
+	tail -n 20 "$TMP/out" >&2
+	fail "a tentative address on one host: exit code $rc"
+}
+
+# Where shared memory does all nobody waits for an address. If it does not reach a
+# rank after all, or is not asked for, there is one when it is needed.
+here="timeout 20 ip netns exec $A $MPIEXEC -n 2"
+ip netns exec "$A" sysctl -qw net.ipv6.conf.ve.dad_transmits=30
+on_a -u O2G_CHANNELS $here "$TMP/prog"
+[ $took -lt 3000 ] || fail "shared memory had to wait for an address: $took ms"
+ip netns exec "$A" sysctl -qw net.ipv6.conf.ve.dad_transmits=1
+on_a O2G_CHANNELS=tcp $here "$TMP/prog"
+on_a -u O2G_CHANNELS $here unshare --pid --fork "$TMP/prog"
+echo "ok: a tentative address on one host"
+
 # Addresses that the kernel still asks the other host about are waited for; one
 # that the other host has is not.
 ip -n "$A" addr add fd71:203::1/64 dev ve
