@@ -25,11 +25,10 @@ int mpii_bad_request(MPI_Request h, const char *func, int i)
 }
 
 /* Words that were recorded when it completed may by now be another request's. */
-static __attribute__((cold)) void say_again(const struct mpii_req *r, int err)
+static __attribute__((cold)) void hold(struct mpii_comm *c, int err)
 {
-	if (err == MPI_ERR_PROC_ABORTED && r->comm &&
-	    (r->kind == MPII_REQ_SEND || r->kind == MPII_REQ_RECV))
-		mpii_call_error(r->comm, r->peer, -O2G_ERR_PEER);
+	mpii_comm_hold(c);
+	mpii_say_again(c, err);
 }
 
 /* Hand out the result of *h, which is complete, and let go of it. After an
@@ -46,8 +45,7 @@ static inline int collect(MPI_Request *h, MPI_Status *status,
 	if (mpii_unlikely(err)) {
 		*c = r->comm;
 		if (*c)
-			mpii_comm_hold(*c);
-		say_again(r, err);
+			hold(*c, err);
 	}
 	give_status(status, &r->status);
 	mpii_req_retire(r, h);
@@ -68,7 +66,7 @@ static __attribute__((cold)) int raise_held(struct mpii_comm *c, int err,
 struct failure {
 	int code; /* the latest, or MPI_SUCCESS: then nothing else is valid */
 	struct mpii_comm *c; /* its communicator, held, or NULL */
-	char words[MPI_MAX_ERROR_STRING]; /* of all that have this code */
+	char words[MPI_MAX_ERROR_STRING]; /* of all of its class */
 };
 
 static __attribute__((cold)) void add_failure(struct failure *f, int code,
@@ -79,7 +77,7 @@ static __attribute__((cold)) void add_failure(struct failure *f, int code,
 
 	if (f->code && f->c)
 		mpii_comm_put(f->c);
-	if (f->code != code)
+	if (!f->code || mpii_class_of_code(f->code) != mpii_class_of_code(code))
 		f->words[0] = '\0';
 	f->code = code;
 	f->c = c;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
-/* Error classes and codes: the standard's, and those a program adds. */
+/*
+ * Error classes and codes: the standard's, those of ranks that were lost, and
+ * those a program adds.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -117,6 +120,70 @@ static struct added *find(int code)
 	return i >= 0 && i < nadded && added[i].used ? &added[i] : NULL;
 }
 
+/*
+ * Codes of MPI_ERR_PROC_ABORTED, one for each rank that was lost. The standard
+ * leaves us those up to MPI_ERR_LASTCODE; the ABI's classes end far below.
+ * Ranks beyond them, in very large jobs, share the class.
+ */
+#define FIRST_LOST 2048
+#define MAX_LOST (MPI_ERR_LASTCODE + 1 - FIRST_LOST)
+
+static char **lost; /* words, by rank in the world; they stay for good */
+static int nlost;
+
+/* With the lock held; false: out of memory. */
+static bool have_lost(int n)
+{
+	char **more;
+
+	if (n <= nlost)
+		return true;
+	more = realloc(lost, n * sizeof(*more));
+	if (!more)
+		return false;
+	memset(more + nlost, 0, (n - nlost) * sizeof(*more));
+	lost = more;
+	nlost = n;
+	return true;
+}
+
+int mpii_lost_code(int world, const char *words)
+{
+	int code = MPI_ERR_PROC_ABORTED;
+
+	if (world >= MAX_LOST)
+		return code;
+	pthread_mutex_lock(&lock);
+	if (have_lost(world + 1)) {
+		if (!lost[world])
+			lost[world] = strdup(words);
+		if (lost[world])
+			code = FIRST_LOST + world;
+	}
+	pthread_mutex_unlock(&lock);
+	return code;
+}
+
+int mpii_lost_rank(int code)
+{
+	return code >= FIRST_LOST && code < FIRST_ADDED ? code - FIRST_LOST :
+							  -1;
+}
+
+const char *mpii_lost_text(int code)
+{
+	int world = mpii_lost_rank(code);
+	const char *words = NULL;
+
+	if (world < 0)
+		return NULL;
+	pthread_mutex_lock(&lock);
+	if (world < nlost)
+		words = lost[world];
+	pthread_mutex_unlock(&lock);
+	return words;
+}
+
 static int predefined(int class)
 {
 	for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]); i++)
@@ -145,7 +212,7 @@ static bool code_exists(int code)
 	bool yes;
 
 	if (code < FIRST_ADDED)
-		return predefined(code) >= 0;
+		return predefined(code) >= 0 || mpii_lost_text(code);
 	pthread_mutex_lock(&lock);
 	yes = find(code);
 	pthread_mutex_unlock(&lock);
@@ -158,7 +225,7 @@ int mpii_class_of_code(int code)
 	int class = code;
 
 	if (code < FIRST_ADDED)
-		return code;
+		return mpii_lost_text(code) ? MPI_ERR_PROC_ABORTED : code;
 	pthread_mutex_lock(&lock);
 	a = find(code);
 	if (a)
@@ -336,6 +403,7 @@ MPII_ALIAS(Error_class);
 static void words_for(int code, char *string)
 {
 	const char *words = mpii_last_text(code);
+	int class = mpii_class_of_code(code);
 	struct added *a;
 
 	if (code >= FIRST_ADDED) {
@@ -346,8 +414,8 @@ static void words_for(int code, char *string)
 		return;
 	}
 	if (!words)
-		words = mpii_class_text(code);
-	snprintf(string, MPI_MAX_ERROR_STRING, "%s: %s", mpii_class_name(code),
+		words = mpii_class_text(class);
+	snprintf(string, MPI_MAX_ERROR_STRING, "%s: %s", mpii_class_name(class),
 		 words);
 }
 

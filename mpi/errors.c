@@ -2,10 +2,11 @@
 /*
  * Raising errors: words for the user, then the error handler of the object.
  *
- * An error code is its class; the words of the latest error of a thread are
- * kept beside it, and MPI_Error_string gives them back for that code. Where one
- * call has completed several requests they are also those of the code that is in
- * the statuses: all words of that code, since it does not tell the requests apart.
+ * An error code is its class, but of ranks that were lost each has its own. The
+ * words of the latest error of a thread are kept beside it, and
+ * MPI_Error_string gives them back for that code. Where one call has completed
+ * several requests they are also those of the code that is in the statuses: all
+ * words of that code, if it does not tell the requests apart.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -28,7 +29,7 @@ const char *mpii_last_text(int code)
 {
 	return code != MPI_SUCCESS && (last.code == code || last.also == code) ?
 		       last.text :
-		       NULL;
+		       mpii_lost_text(code);
 }
 
 static void vrecord(int code, const char *func, const char *fmt, va_list ap)
@@ -55,7 +56,7 @@ int mpii_fail(int code, const char *fmt, ...)
 int mpii_fail_in_status(int code, const char *words)
 {
 	mpii_fail(MPI_ERR_IN_STATUS, "%s", words);
-	last.also = code;
+	last.also = mpii_lost_text(code) ? MPI_SUCCESS : code;
 	return MPI_ERR_IN_STATUS;
 }
 
@@ -68,10 +69,10 @@ static void name_function(int code, const char *func)
 
 	if (words && !strncmp(words, func, n) && words[n] == ':')
 		return;
-	if (!words) {
-		words = mpii_class_text(mpii_class_of_code(code));
+	if (last.code != code)
 		last.also = MPI_SUCCESS;
-	}
+	if (!words)
+		words = mpii_class_text(mpii_class_of_code(code));
 	if (!words)
 		words = "error";
 	snprintf(text, sizeof(text), "%s", words);

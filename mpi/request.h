@@ -47,12 +47,14 @@ void mpii_xfer_begin(struct mpii_xfer *x, struct mpii_req *r, const void *buf,
  */
 bool mpii_xfer_copied(struct mpii_xfer *x, struct mpii_req *r, int *err);
 
-/* Words for, and the class of, what libo2g says about a message of @c with
+/* Words for, and the code of, what libo2g says about a message of @c with
  * rank @peer (of the remote group, or MPI_ANY_SOURCE). */
 int mpii_message_error(struct mpii_comm *c, int peer, int tag,
 		       const struct o2g_status *st, MPI_Count room);
 /* As above for a call that failed without a status. */
 int mpii_call_error(struct mpii_comm *c, int peer, int error);
+/* Record the words of a code once more, if it names a rank that was lost. */
+void mpii_say_again(struct mpii_comm *c, int code);
 
 /* Fill MPI's status from libo2g's; @peer as in the receive. */
 static inline void mpii_status_from(MPI_Status *s, struct mpii_comm *c,

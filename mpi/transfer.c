@@ -10,7 +10,10 @@
  */
 #include <errno.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <string.h>
 
+#include "errors.h"
 #include "gone.h"
 #include "request.h"
 
@@ -99,9 +102,20 @@ bool mpii_xfer_copied(struct mpii_xfer *x, struct mpii_req *r, int *err)
 
 /* --- words --- */
 
-static int peer_gone(struct mpii_comm *c, int peer, int world)
+/* Record "lost rank ...", as a user of @c knows the rank. */
+static int say_lost(struct mpii_comm *c, int world, int code, const char *words)
 {
-	char text[320];
+	int rank = c->identity ? -1 : mpii_comm_rank_of(c, world);
+
+	if (rank < 0)
+		return mpii_fail(code, "%s", words);
+	return mpii_fail(code, "lost rank %d of %s, which is %s", rank,
+			 mpii_comm_words(c), words + strlen("lost "));
+}
+
+static int peer_gone(struct mpii_comm *c, int world)
+{
+	char text[320], words[sizeof(text) + 8];
 
 	/* It may be there, but another member is not (gone.c). */
 	if (world < 0 ||
@@ -111,20 +125,24 @@ static int peer_gone(struct mpii_comm *c, int peer, int world)
 		    o2g_peer_error(mpii.ep, world, text, sizeof(text)))
 			return mpii_fail(MPI_ERR_PROC_ABORTED,
 					 "a process of the job is gone");
-		peer = mpii_comm_rank_of(c, world);
 	}
-	if (c->identity || peer < 0)
-		return mpii_fail(MPI_ERR_PROC_ABORTED, "lost %s", text);
-	return mpii_fail(MPI_ERR_PROC_ABORTED,
-			 "lost rank %d of %s, which is %s", peer,
-			 mpii_comm_words(c), text);
+	snprintf(words, sizeof(words), "lost %s", text);
+	return say_lost(c, world, mpii_lost_code(world, words), words);
+}
+
+void mpii_say_again(struct mpii_comm *c, int code)
+{
+	const char *words = mpii_lost_text(code);
+
+	if (words)
+		say_lost(c, mpii_lost_rank(code), code, words);
 }
 
 int mpii_call_error(struct mpii_comm *c, int peer, int error)
 {
 	/* a send of a collective that cannot come to an end */
 	if (error == -O2G_ERR_PEER || error == -O2G_ERR_CANCELLED)
-		return peer_gone(c, peer, peer < 0 ? -1 : c->world[peer]);
+		return peer_gone(c, peer < 0 ? -1 : c->world[peer]);
 	return mpii_fail(mpii_class_of(error), "%s", o2g_strerror(error));
 }
 
@@ -141,8 +159,7 @@ int mpii_message_error(struct mpii_comm *c, int peer, int tag,
 					     mpii_comm_rank_of(c, st->source),
 				 (int)(uint32_t)st->tag, (long long)room);
 	if (st->error == -O2G_ERR_PEER)
-		return peer_gone(c, peer,
-				 peer >= 0 ? c->world[peer] : st->source);
+		return peer_gone(c, peer >= 0 ? c->world[peer] : st->source);
 	return mpii_call_error(c, peer, st->error);
 }
 

@@ -36,6 +36,7 @@ struct coll_task {
 	atomic_bool done; /* last: then the request's owner may free all this */
 	int err;
 	int wrong; /* of coll_mismatch, before the end */
+	int noted; /* the code that has these words */
 	char *words;
 	void *arrays; /* of args */
 };
@@ -57,8 +58,11 @@ void coll_task_note(struct coll_task *t, int err)
 {
 	const char *words = mpii_last_text(err);
 
-	if (!t->words && words)
-		t->words = strdup(words);
+	if (!words || t->noted == err)
+		return;
+	free(t->words);
+	t->words = strdup(words);
+	t->noted = err;
 }
 
 /* Those of reqs from *i on that libo2g still works on, at most a batch. */
@@ -153,7 +157,7 @@ static int poll_task(struct mpii_req *r)
 		return 0;
 	mpii_status_empty(&r->status);
 	r->status.MPI_ERROR = t->err;
-	if (mpii_unlikely(t->err && t->words))
+	if (mpii_unlikely(t->err && t->words && t->noted == t->err))
 		mpii_fail(t->err, "%s", t->words);
 	return 1;
 }
@@ -164,6 +168,7 @@ static int start(struct mpii_req *r)
 
 	free(t->words);
 	t->words = NULL;
+	t->noted = MPI_SUCCESS;
 	t->wrong = MPI_SUCCESS;
 	atomic_store_explicit(&t->done, false, memory_order_relaxed);
 	t->fiber = mpii_fiber_create(body, t);

@@ -198,6 +198,7 @@ static void codes(void)
 	FAILS(MPI_Add_error_string(MPI_ERR_RANK, "no"), MPI_ERR_ARG);
 	FAILS(MPI_Add_error_code(code, &c2), MPI_ERR_ARG);
 	FAILS(MPI_Error_class(999999, &c2), MPI_ERR_ARG);
+	FAILS(MPI_Error_class(MPI_ERR_LASTCODE, &c2), MPI_ERR_ARG);
 	FAILS(MPI_Error_string(-1, text, &len), MPI_ERR_ARG);
 	/* away again, codes before their class */
 	FAILS(MPI_Remove_error_class(class), MPI_ERR_ARG);
