@@ -57,39 +57,125 @@ static int use_fd(struct pmi_conn *c, const char *fd_text)
 	return 0;
 }
 
-static int dial(const char *host, const char *port)
+static void begin_waiting(struct pmi_conn *c, int ms)
 {
-	struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *list, *a;
-	int fd = -1, err = ECONNREFUSED;
+	if (ms >= 0)
+		c->until = o2g_now_ns() + ms * 1000000ull;
+}
 
-	err = getaddrinfo(host, port, &hints, &list);
+static int ms_left(const struct pmi_conn *c)
+{
+	uint64_t now = o2g_now_ns();
+
+	if (c->patience_ms < 0)
+		return -1;
+	return now < c->until ? (int)((c->until - now + 999999) / 1000000) : 0;
+}
+
+/* Long before patience ends somebody may wonder why nothing happens; once is
+ * enough for all ranks. */
+static void tell_slow(struct pmi_conn *c)
+{
+	const char *rank = getenv("PMI_RANK");
+
+	if (!c->slow && (!rank || !strcmp(rank, "0")))
+		o2g_warn("waiting for the launcher to answer (%s)",
+			 getenv("PMI_FD") ? "PMI_FD is set" : "PMI_PORT is set");
+	c->slow = true;
+}
+
+/* Until there is something to read or room to write. -ETIMEDOUT: c->until has
+ * come. */
+static int wait_for(struct pmi_conn *c, short events)
+{
+	struct pollfd p = {.fd = c->fd, .events = events};
+
+	for (;;) {
+		int left = ms_left(c), r;
+		bool first = left > SLOW_MS && !c->slow;
+
+		if (!left)
+			return -ETIMEDOUT;
+		r = poll(&p, 1, first ? SLOW_MS : left);
+		if (r > 0)
+			return 0;
+		if (r < 0 && errno != EINTR)
+			return -errno;
+		if (r == 0 && first)
+			tell_slow(c);
+	}
+}
+
+/* A host that drops what it gets would keep a blocking connect for minutes. */
+static int connect_to(struct pmi_conn *c, const struct addrinfo *a)
+{
+	socklen_t len = sizeof(int);
+	int err;
+
+	if (!connect(c->fd, a->ai_addr, a->ai_addrlen))
+		return 0;
+	if (errno != EINPROGRESS)
+		return -errno;
+	err = wait_for(c, POLLOUT);
+	if (err)
+		return err;
+	return getsockopt(c->fd, SOL_SOCKET, SO_ERROR, &err, &len) ? -errno :
+								     -err;
+}
+
+static int dial_one(struct pmi_conn *c, const struct addrinfo *a)
+{
+	int err;
+
+	c->fd = socket(a->ai_family,
+		       a->ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK,
+		       a->ai_protocol);
+	if (c->fd < 0)
+		return -errno;
+	err = connect_to(c, a);
+	if (err)
+		pmi_conn_close(c);
+	return err;
+}
+
+/* The addresses of a host share the patience for one launcher. */
+static int dial_any(struct pmi_conn *c, const struct addrinfo *list)
+{
+	int n = 0, err = -ECONNREFUSED;
+
+	for (const struct addrinfo *a = list; a; a = a->ai_next)
+		n++;
+	for (const struct addrinfo *a = list; a && err; a = a->ai_next) {
+		begin_waiting(c, c->patience_ms / n);
+		err = dial_one(c, a);
+	}
+	return err;
+}
+
+static int dial(struct pmi_conn *c, const char *host, const char *port)
+{
+	struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *list;
+	int err = getaddrinfo(host, port, &hints, &list);
+
 	if (err) {
 		o2g_error("cannot find the launcher's host %s: %s", host,
 			  gai_strerror(err));
 		return -EHOSTUNREACH;
 	}
-	for (a = list; a && fd < 0; a = a->ai_next) {
-		fd = socket(a->ai_family, a->ai_socktype | SOCK_CLOEXEC,
-			    a->ai_protocol);
-		if (fd >= 0 && connect(fd, a->ai_addr, a->ai_addrlen) == 0)
-			break;
-		err = errno;
-		if (fd >= 0)
-			close(fd);
-		fd = -1;
-	}
+	err = dial_any(c, list);
 	freeaddrinfo(list);
-	if (fd < 0)
-		o2g_error("cannot reach the launcher at %s port %s: %s", host,
-			  port, strerror(err));
-	return fd < 0 ? -err : fd;
+	if (err)
+		o2g_error(
+			"cannot reach the launcher at %s port %s: %s (PMI_PORT is set); start the program with mpiexec, or unset PMI_PORT to run it alone",
+			host, port,
+			err == -ETIMEDOUT ? "no answer" : strerror(-err));
+	return err;
 }
 
 static int use_port(struct pmi_conn *c, const char *where)
 {
 	const char *colon = strrchr(where, ':');
 	char host[256];
-	int fd;
 
 	if (!colon || !colon[1] || colon - where >= (long)sizeof(host)) {
 		o2g_error(
@@ -99,11 +185,7 @@ static int use_port(struct pmi_conn *c, const char *where)
 	}
 	memcpy(host, where, colon - where);
 	host[colon - where] = '\0';
-	fd = dial(host, colon + 1);
-	if (fd < 0)
-		return fd;
-	c->fd = fd;
-	return 0;
+	return dial(c, host, colon + 1);
 }
 
 int pmi_conn_open(struct pmi_conn *c)
@@ -136,61 +218,17 @@ static int lost(struct pmi_conn *c, const char *why)
 	return -EPIPE;
 }
 
-static void begin_waiting(struct pmi_conn *c)
+static int wait_for_answer(struct pmi_conn *c, short events)
 {
-	if (c->patience_ms >= 0)
-		c->until = o2g_now_ns() + c->patience_ms * 1000000ull;
-}
+	int err = wait_for(c, events);
 
-static int ms_left(const struct pmi_conn *c)
-{
-	uint64_t now = o2g_now_ns();
-
-	if (c->patience_ms < 0)
-		return -1;
-	return now < c->until ? (int)((c->until - now + 999999) / 1000000) : 0;
-}
-
-static int late(struct pmi_conn *c)
-{
+	if (err != -ETIMEDOUT)
+		return err;
 	o2g_error(
 		"the launcher does not answer within %d s; start the program with mpiexec, or unset PMI_FD and PMI_PORT to run it alone",
 		c->patience_ms / 1000);
 	c->lost = true;
-	return -ETIMEDOUT;
-}
-
-/* Long before patience ends somebody may wonder why nothing happens; once is
- * enough for all ranks. */
-static void tell_slow(struct pmi_conn *c)
-{
-	const char *rank = getenv("PMI_RANK");
-
-	if (!c->slow && (!rank || !strcmp(rank, "0")))
-		o2g_warn("waiting for the launcher to answer (%s)",
-			 getenv("PMI_FD") ? "PMI_FD is set" : "PMI_PORT is set");
-	c->slow = true;
-}
-
-/* Until there is something to read or room to write, or until c->until. */
-static int wait_for(struct pmi_conn *c, short events)
-{
-	struct pollfd p = {.fd = c->fd, .events = events};
-
-	for (;;) {
-		int left = ms_left(c), r;
-		bool first = left > SLOW_MS && !c->slow;
-
-		if (!left)
-			return late(c);
-		r = poll(&p, 1, first ? SLOW_MS : left);
-		if (r > 0)
-			return 0;
-		if (r < 0 && errno != EINTR)
-			return -errno;
-		if (r == 0 && first)
-			tell_slow(c);
-	}
+	return err;
 }
 
 int pmi_conn_send(struct pmi_conn *c, const char *text)
@@ -200,7 +238,7 @@ int pmi_conn_send(struct pmi_conn *c, const char *text)
 
 	if (c->lost || c->fd < 0)
 		return -EPIPE;
-	begin_waiting(c);
+	begin_waiting(c, c->patience_ms);
 	while (n && !err) {
 		ssize_t r = send(c->fd, text, n, MSG_NOSIGNAL | MSG_DONTWAIT);
 
@@ -208,7 +246,7 @@ int pmi_conn_send(struct pmi_conn *c, const char *text)
 			text += r;
 			n -= r;
 		} else if (errno == EAGAIN) {
-			err = wait_for(c, POLLOUT);
+			err = wait_for_answer(c, POLLOUT);
 		} else if (errno != EINTR) {
 			return lost(c, strerror(errno));
 		}
@@ -226,7 +264,7 @@ static int read_more(struct pmi_conn *c)
 			  PMI_LINE_MAX);
 		return -EPROTO;
 	}
-	err = wait_for(c, POLLIN);
+	err = wait_for_answer(c, POLLIN);
 	if (err)
 		return err;
 	r = read(c->fd, c->buf + c->have, sizeof(c->buf) - c->have);
@@ -248,7 +286,7 @@ static int begin_recv(struct pmi_conn *c)
 	c->have -= c->used;
 	memmove(c->buf, c->buf + c->used, c->have);
 	c->used = 0;
-	begin_waiting(c);
+	begin_waiting(c, c->patience_ms);
 	return 0;
 }
 

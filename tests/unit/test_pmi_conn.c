@@ -4,6 +4,7 @@
 #include "unit.h"
 
 #include <errno.h>
+#include <netinet/in.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,6 +66,115 @@ static void open__pipe_is_no_launcher(void **state)
 	}
 	unsetenv("PMI_FD");
 }
+
+/* --- PMI_PORT --- */
+
+#define FILL 8 /* connections, more than wait in a queue of none */
+
+static int listener, fillers[FILL], port;
+
+/* A port that does not answer: those who connect are left in line. */
+static void listen_and_fill(void)
+{
+	struct sockaddr_in at = {.sin_family = AF_INET};
+	socklen_t len = sizeof(at);
+	char text[32];
+
+	at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	listener = socket(AF_INET, SOCK_STREAM, 0);
+	assert_int_equal(bind(listener, (void *)&at, len), 0);
+	assert_int_equal(listen(listener, 0), 0);
+	getsockname(listener, (void *)&at, &len);
+	for (int i = 0; i < FILL; i++) {
+		fillers[i] = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+		connect(fillers[i], (void *)&at, len);
+	}
+	port = ntohs(at.sin_port);
+	snprintf(text, sizeof(text), "127.0.0.1:%d", port);
+	setenv("PMI_PORT", text, 1);
+}
+
+static int stop_listening(void **state)
+{
+	alarm(0);
+	unsetenv("PMI_PORT");
+	for (int i = 0; i < FILL; i++)
+		close(fillers[i]);
+	close(listener);
+	return 0;
+}
+
+/* pmi_conn_open, and what it says. */
+static int open_and_hear(struct pmi_conn *c, char *text, size_t size)
+{
+	int before = dup(2), fd[2], result;
+	ssize_t n;
+
+	assert_int_equal(pipe(fd), 0);
+	dup2(fd[1], 2);
+	close(fd[1]);
+	result = pmi_conn_open(c);
+	dup2(before, 2);
+	close(before);
+	n = read(fd[0], text, size - 1);
+	text[n > 0 ? n : 0] = '\0';
+	close(fd[0]);
+	return result;
+}
+
+static void open__port_does_not_answer(void **state)
+{
+	struct pmi_conn c = {.fd = -1, .patience_ms = PATIENCE_MS};
+	char text[1024], where[64];
+
+	listen_and_fill();
+	alarm(10); /* the kernel would take minutes */
+	began = o2g_now_ns();
+	assert_int_equal(open_and_hear(&c, text, sizeof(text)), -ETIMEDOUT);
+	assert_in_time();
+	assert_int_equal(c.fd, -1);
+	snprintf(where, sizeof(where), "127.0.0.1 port %d: no answer", port);
+	assert_non_null(strstr(text, where));
+	assert_non_null(strstr(text, "PMI_PORT"));
+}
+
+/* One after the other is let in, the fillers first. */
+static void *let_in(void *arg)
+{
+	int fd;
+
+	usleep(PATIENCE_MS * 1000);
+	while ((fd = accept(listener, NULL, NULL)) >= 0)
+		close(fd);
+	return NULL;
+}
+
+static void open__port_answers_late(void **state)
+{
+	struct pmi_conn c = {.fd = -1, .patience_ms = 30000};
+	pthread_t thread;
+
+	listen_and_fill();
+	alarm(60);
+	pthread_create(&thread, NULL, let_in, NULL);
+	assert_int_equal(pmi_conn_open(&c), 0);
+	assert_true(c.fd >= 0);
+	pmi_conn_close(&c);
+	shutdown(listener, SHUT_RDWR);
+	pthread_join(thread, NULL);
+}
+
+static void open__port_refuses(void **state)
+{
+	struct pmi_conn c = {.fd = -1, .patience_ms = PATIENCE_MS};
+
+	listen_and_fill();
+	shutdown(listener, SHUT_RDWR);
+	assert_int_equal(pmi_conn_open(&c), -ECONNREFUSED);
+	assert_int_equal(c.fd, -1);
+}
+
+/* --- questions and answers --- */
 
 static void hello__nobody_answers(void **state)
 {
@@ -164,11 +274,15 @@ static void recv__no_limit(void **state)
 }
 
 #define S(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+#define P(f) cmocka_unit_test_teardown(f, stop_listening)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T(open__pipe_is_no_launcher),
+		P(open__port_does_not_answer),
+		P(open__port_answers_late),
+		P(open__port_refuses),
 		S(hello__nobody_answers),
 		S(recv__bytes_without_an_end),
 		S(recv_counted__text_is_missing),
