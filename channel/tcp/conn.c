@@ -25,7 +25,6 @@
 #include "settings.h"
 
 static void conn_timer(struct chan_timer *t);
-static int outlet_ready(struct chan_watch *w, u32 events);
 
 struct tcp_conn *tcp_conn_find(struct tcp_chan *c, u32 rank)
 {
@@ -51,7 +50,7 @@ struct tcp_conn *tcp_conn_create(struct tcp_chan *c, struct chan_peer *p)
 	k->peer = p;
 	k->watch.fd = k->outlet.fd = k->out_fd = -1;
 	k->watch.ready = tcp_conn_ready;
-	k->outlet.ready = outlet_ready;
+	k->outlet.ready = tcp_outlet_ready;
 	k->stage = TCP_STAGE_MAX;
 	k->timer.fn = conn_timer;
 	o2g_list_init(&k->timer.link);
@@ -101,73 +100,6 @@ void tcp_conn_broken(struct tcp_conn *k, int err)
 {
 	k->tx_err = err;
 	chan_timer_set(k->chan->chan.ep, &k->timer, 0);
-}
-
-/*
- * An intake has its own way to say that something has come. Room is asked for only
- * when there was none: a socket has it nearly always, and an arrival that was read
- * before epoll told of it would still be an event, and wake somebody, because of it.
- */
-static u32 events_of(const struct tcp_conn *k, const struct chan_watch *w)
-{
-	u32 room = k->asks_room && w->fd == k->out_fd ? EPOLLOUT : 0;
-
-	if (w == &k->outlet) /* its end is the other socket's, too */
-		return EPOLLET | room;
-	return EPOLLRDHUP | EPOLLET | (k->intake ? 0 : EPOLLIN) | room;
-}
-
-static int watch_add(struct tcp_conn *k)
-{
-	int err;
-
-	if (k->watch.fd == k->out_fd)
-		k->asks_room = k->blocked;
-	err = chan_watch_add(k->chan->chan.ep, &k->watch,
-			     events_of(k, &k->watch));
-	k->watched = !err;
-	return err;
-}
-
-/* What there is already is reported, as when it is added. */
-static void ask_room(struct tcp_conn *k, bool yes)
-{
-	struct chan_watch *w = k->watch.fd == k->out_fd ? &k->watch : &k->outlet;
-	int err;
-
-	if ((w == &k->watch && !k->watched) || k->asks_room == yes)
-		return;
-	k->asks_room = yes;
-	err = chan_watch_mod(k->chan->chan.ep, w, events_of(k, w));
-	if (err)
-		tcp_conn_broken(k, err);
-}
-
-/* Adding reports what there is already: nothing is lost in between. */
-void tcp_conn_watch(struct tcp_conn *k)
-{
-	int err = 0;
-
-	k->streak = 0;
-	if (!k->watched && k->watch.fd >= 0)
-		err = watch_add(k);
-	if (err)
-		tcp_conn_broken(k, err);
-}
-
-void tcp_conn_unwatch(struct tcp_conn *k)
-{
-	if (k->watched)
-		chan_watch_del(k->chan->chan.ep, &k->watch);
-	k->watched = false;
-}
-
-void tcp_conn_block(struct tcp_conn *k)
-{
-	k->blocked = true;
-	if (k->watch.fd == k->out_fd)
-		tcp_conn_watch(k);
-	ask_room(k, true);
 }
 
 static void cool(struct tcp_conn *k)
@@ -250,7 +182,7 @@ static int attach(struct tcp_conn *k)
 		k->intake = k->chan->intake;
 		cool(k);
 	}
-	err = watch_add(k);
+	err = tcp_watch_add(k, &k->watch);
 	if (err)
 		detach(k);
 	return err;
@@ -316,8 +248,7 @@ static void add_outlet(struct tcp_conn *k, int fd)
 	int err;
 
 	k->outlet.fd = fd;
-	err = chan_watch_add(k->chan->chan.ep, &k->outlet,
-			     events_of(k, &k->outlet));
+	err = tcp_watch_add(k, &k->outlet);
 	if (err)
 		tcp_conn_broken(k, err);
 }
@@ -351,50 +282,10 @@ void tcp_conn_send_on(struct tcp_conn *k, int fd)
 void tcp_conn_has_moved(struct tcp_conn *k)
 {
 	k->last_here = NULL;
-	ask_room(k, false);
+	tcp_watch_room(k, false);
 	k->asks_room = false; /* if it was not watched: now it is another */
 	k->out_fd = k->outlet.fd;
 	receives_only(k->watch.fd);
-}
-
-/* --- events --- */
-
-static void on_room(struct tcp_conn *k, u32 events)
-{
-	if (events & EPOLLOUT && k->blocked) {
-		k->blocked = false;
-		tcp_push(k);
-	} else if (!(events & ~EPOLLOUT)) {
-		ask_room(k, false); /* it was told of for nothing */
-	}
-}
-
-int tcp_conn_ready(struct chan_watch *w, u32 events)
-{
-	struct tcp_conn *k = container_of(w, struct tcp_conn, watch);
-
-	if (events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR))
-		k->hup = true;
-	if (w->fd == k->out_fd)
-		on_room(k, events);
-	if (events & (EPOLLIN | EPOLLRDHUP | EPOLLHUP | EPOLLERR))
-		return tcp_recv(k);
-	return 0;
-}
-
-/* The other socket says when the peer has gone; this one only when it broke. */
-static int outlet_ready(struct chan_watch *w, u32 events)
-{
-	struct tcp_conn *k = container_of(w, struct tcp_conn, outlet);
-
-	if (events & (EPOLLERR | EPOLLHUP)) {
-		int err = tcp_sock_error(w->fd);
-
-		tcp_conn_broken(k, err ? err : -EPIPE);
-	} else if (w->fd == k->out_fd) {
-		on_room(k, events);
-	}
-	return 0;
 }
 
 void tcp_conn_lost(struct tcp_conn *k, int err, const char *fmt, ...)

@@ -225,11 +225,6 @@ int tcp_conn_open(struct tcp_conn *k, int fd);
 void tcp_conn_lost(struct tcp_conn *k, int err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 void tcp_conn_hot(struct tcp_conn *k);
-/* Have the engine's epoll look at it, or not. */
-void tcp_conn_watch(struct tcp_conn *k);
-void tcp_conn_unwatch(struct tcp_conn *k);
-/* The socket is full: EPOLLOUT will tell when it is not. */
-void tcp_conn_block(struct tcp_conn *k);
 /* Sending has failed: the timer reports it, since our caller may hold @k. */
 void tcp_conn_broken(struct tcp_conn *k, int err);
 static inline bool tcp_conn_is_split(const struct tcp_conn *k)
@@ -247,7 +242,19 @@ enum tcp_verdict tcp_conn_offer(struct tcp_chan *c, u32 rank, const char *host,
 				struct tcp_conn **conn);
 /* The handover to tcp_conn_open failed: the peer tries again, or is lost. */
 void tcp_conn_orphan(struct tcp_conn *k);
+
+/* watch.c */
+/* Have the engine's epoll look at it, or not. */
+void tcp_conn_watch(struct tcp_conn *k);
+void tcp_conn_unwatch(struct tcp_conn *k);
+/* The socket is full: EPOLLOUT will tell when it is not. */
+void tcp_conn_block(struct tcp_conn *k);
 int tcp_conn_ready(struct chan_watch *w, u32 events);
+int tcp_outlet_ready(struct chan_watch *w, u32 events);
+/* One of its two sockets, for the first time. */
+int tcp_watch_add(struct tcp_conn *k, struct chan_watch *w);
+/* Be told of room where it sends, or not. */
+void tcp_watch_room(struct tcp_conn *k, bool yes);
 
 /* sock.c */
 /* Sizes count from the first segment on: set before listen or connect. */
