@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 /*
  * flag [NAMESPACE NAMESPACE]: half a round trip of 8 bytes over tcp, by send() and
- * by a program on a sockmap that only says that something came. Nothing that
- * receives in such a program is faster. Root.
+ * by a program on a sockmap that only says that something came, with a socket for
+ * each direction. Nothing that receives in such a program is faster. Root.
  */
 #include "plain.h"
 
@@ -49,7 +49,7 @@ int main(int argc, char **argv)
 
 	plain_check(argc == 1 || argc == 3,
 		    "usage: flag [NAMESPACE NAMESPACE]");
-	p = plain_pair(argc == 3 ? argv + 1 : NULL);
+	p = plain_two_ways(argc == 3 ? argv + 1 : NULL);
 	join(p.fd);
 	plain_meet(&p, 0); /* what comes before the other joined is not seen */
 	us = plain_half_trip(&p, SIZE, take);

@@ -12,7 +12,7 @@ static double one_turn(const struct plain_pair *p, size_t len,
 
 	for (int i = 0; i < 2 * TRIPS; i++)
 		if (i % 2 == p->side)
-			plain_send(p->fd, data, len);
+			plain_send(p->out, data, len);
 		else
 			take(p->fd, len);
 	return (plain_now() - start) / TRIPS / 2;

@@ -81,10 +81,20 @@ static int connect_one(int told)
 	return fd;
 }
 
+static int one_more(const struct plain_pair *p, int in_namespace)
+{
+	int fd = p->side ? accept_one(in_namespace, p->meet)
+			 : connect_one(p->meet);
+	int one = 1;
+
+	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+	return fd;
+}
+
 struct plain_pair plain_pair(char *const *namespaces)
 {
 	struct plain_pair p;
-	int ends[2], one = 1;
+	int ends[2];
 
 	plain_check(!socketpair(AF_UNIX, SOCK_STREAM, 0, ends), "socketpair");
 	p.side = fork() ? 0 : 1;
@@ -95,9 +105,17 @@ struct plain_pair plain_pair(char *const *namespaces)
 	pin(p.side);
 	if (namespaces)
 		enter(namespaces[p.side]);
-	p.fd = p.side ? accept_one(namespaces != NULL, p.meet)
-		      : connect_one(p.meet);
-	setsockopt(p.fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+	p.fd = p.out = one_more(&p, namespaces != NULL);
+	return p;
+}
+
+struct plain_pair plain_two_ways(char *const *namespaces)
+{
+	struct plain_pair p = plain_pair(namespaces);
+	int second = one_more(&p, namespaces != NULL), no = 0;
+
+	*(p.side ? &p.fd : &p.out) = second;
+	setsockopt(p.fd, IPPROTO_TCP, TCP_QUICKACK, &no, sizeof(no));
 	return p;
 }
 

@@ -29,10 +29,13 @@ void plain_row(size_t size, const char *column, double value);
 struct plain_pair {
 	int side; /* 0, or 1 */
 	int fd;
+	int out;  /* where to send: the same one, or a second */
 	int meet; /* a socket of their own, which is not measured */
 };
 
 struct plain_pair plain_pair(char *const *namespaces);
+/* The same with a second connection: each is for one direction only. */
+struct plain_pair plain_two_ways(char *const *namespaces);
 
 /* Waits for the other one; returns the larger of both values. */
 double plain_meet(const struct plain_pair *p, double value);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 /*
  * ring [NAMESPACE NAMESPACE]: half a round trip of 8 bytes over tcp, by send()
- * and by looking at the ring that the bpf channel's program writes. Root. With
+ * and by looking at the ring that the bpf channel's program writes, with a socket for
+ * each direction. Root. With
  * WATCHED in the environment the socket is in an epoll set, as it is when a
  * rank may sleep.
  */
@@ -72,7 +73,7 @@ int main(int argc, char **argv)
 
 	plain_check(argc == 1 || argc == 3,
 		    "usage: ring [NAMESPACE NAMESPACE]");
-	p = plain_pair(argc == 3 ? argv + 1 : NULL);
+	p = plain_two_ways(argc == 3 ? argv + 1 : NULL);
 	join(p.fd);
 	if (getenv("WATCHED"))
 		watch(p.fd);
