@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
-# timeout: 90
+# timeout: 120
 # A host that vanishes without a word, as when its cable is pulled: those who wait
 # for its ranks get an error, whether something is on its way to it or not.
 cd "$(dirname "$0")/../.." && . tests/lib.sh
@@ -39,6 +39,11 @@ vanish()
 	wait_for 5 netns_is_up "$NETNS_A" "va$$"
 }
 
+vanish
+vanish send
+# The same with a socket for each direction.
+bpf_load 2 >/dev/null || exit 0
+export O2G_CHANNELS=bpf O2G_BPF_SPLIT=1
 vanish
 vanish send
 exit 0
