@@ -382,17 +382,18 @@ int tcp_connect(struct chan *chan, struct chan_peer *p, const char *text)
 void tcp_disconnect(struct chan *chan, struct chan_peer *p, bool orderly)
 {
 	struct tcp_conn *k = p->link;
-	int fd, out;
+	int fd, second;
 
 	if (!k)
 		return;
 	if (orderly && !k->tx_err) {
 		tcp_push(k);
 		fd = take_fd(k);
-		out = take_outlet(k);
+		second = tcp_conn_is_split(k) ? take_outlet(k) :
+						tcp_split_take(k);
 		if (fd >= 0)
-			tcp_linger_add(k->chan, out < 0 ? fd : out,
-				       out < 0 ? -1 : fd);
+			tcp_linger_add(k->chan, k->out_fd,
+				       k->out_fd == fd ? second : fd);
 	}
 	tcp_conn_destroy(k);
 }

@@ -20,7 +20,9 @@
  *
  * Who made the first socket calls again, since it knows where the other listens.
  * What was under way when MOVED was sent is read before it, so nothing overtakes
- * anything. When the second socket cannot be had all stays as it was.
+ * anything. When the second socket cannot be had all stays as it was; but once the
+ * caller has answered the other may have moved, however long it takes until we hear
+ * of that, so there is no end to waiting then.
  */
 #include "tcp.h"
 
@@ -37,7 +39,7 @@ enum split_state { CONNECTING, ANSWERED, STANDS };
 struct tcp_split {
 	struct tcp_conn *conn;
 	struct chan_watch watch; /* the second socket */
-	struct chan_timer timer; /* the end of waiting, or following at once */
+	struct chan_timer timer; /* for an end of connecting, or to follow */
 	enum split_state state;
 	u32 have; /* bytes of the message being read */
 	struct tcp_challenge challenge;
@@ -71,19 +73,27 @@ static bool is_whole(const struct tcp_conn *k)
 
 /* --- the caller --- */
 
-void tcp_split_stop(struct tcp_conn *k)
+int tcp_split_take(struct tcp_conn *k)
 {
 	struct tcp_split *s = k->split;
+	int fd;
 
 	if (!s)
-		return;
+		return -1;
+	fd = s->watch.fd;
 	k->split = NULL;
 	chan_timer_del(k->chan->chan.ep, &s->timer);
-	if (s->watch.fd >= 0) {
-		chan_watch_del(k->chan->chan.ep, &s->watch);
-		close(s->watch.fd);
-	}
+	chan_watch_del(k->chan->chan.ep, &s->watch);
 	free(s);
+	return fd;
+}
+
+void tcp_split_stop(struct tcp_conn *k)
+{
+	int fd = tcp_split_take(k);
+
+	if (fd >= 0)
+		close(fd);
 }
 
 /* No second socket. It matters only if the peer has moved to it. */
@@ -99,15 +109,9 @@ static void fail(struct tcp_split *s, const char *why)
 			      "its second connection broke: %s", why);
 }
 
-static void follow(struct tcp_split *s)
+static void follow(struct tcp_conn *k)
 {
-	struct tcp_conn *k = s->conn;
-	int fd = s->watch.fd;
-
-	chan_watch_del(k->chan->chan.ep, &s->watch);
-	s->watch.fd = -1;
-	tcp_split_stop(k);
-	tcp_conn_receive_on(k, fd);
+	tcp_conn_receive_on(k, tcp_split_take(k));
 	o2g_debug("tcp: a socket for each direction to rank %u",
 		  k->peer->core.rank);
 }
@@ -116,8 +120,8 @@ static void on_timer(struct chan_timer *t)
 {
 	struct tcp_split *s = container_of(t, struct tcp_split, timer);
 
-	if (s->state == STANDS && s->conn->moved)
-		follow(s);
+	if (s->state == STANDS)
+		follow(s->conn);
 	else
 		fail(s, "no answer");
 }
@@ -148,6 +152,7 @@ static int answer(struct tcp_split *s)
 	    send(s->watch.fd, &s->answer, sizeof(s->answer),
 		 MSG_DONTWAIT | MSG_NOSIGNAL) != sizeof(s->answer))
 		return -EPROTO;
+	chan_timer_del(c->chan.ep, &s->timer);
 	s->have = 0;
 	s->state = ANSWERED;
 	return 0;
@@ -164,7 +169,7 @@ static int on_verdict(struct tcp_split *s)
 		return -ECONNREFUSED;
 	s->state = STANDS;
 	if (k->moved)
-		follow(s);
+		follow(k);
 	return 0;
 }
 

@@ -281,6 +281,8 @@ void tcp_describe(struct chan *c, struct chan_peer *p, char *buf, size_t size);
 /* A second socket is worth it. It takes its time, and may come to nothing. */
 void tcp_split_start(struct tcp_conn *k);
 void tcp_split_stop(struct tcp_conn *k);
+/* The same, and the socket that was called for is the caller's; -1: none. */
+int tcp_split_take(struct tcp_conn *k);
 /* MOVED has come. */
 enum o2g_proto_reason tcp_split_moved(struct tcp_conn *k,
 				      const struct o2g_hdr *h);

@@ -79,6 +79,34 @@ static void split__goodbye_in_order(void **state)
 	assert_true(none_lost(b));
 }
 
+/* Whatever has been agreed on by then, the last message arrives, and the end. */
+static void split__goodbye_at_any_time(void **state)
+{
+	for (int i = 0; i < 60; i++) {
+		u8 in = 0, out = (u8)i;
+		struct o2g_seg si = { &in, 1 }, so = { &out, 1 };
+		struct host *x = i & 1 ? a : b, *y = i & 1 ? b : a;
+		struct host_req *r;
+
+		tc(a)->splits = tc(b)->splits = true;
+		exchange(a, b, 8);
+		tcp_split_start(conn(a, b));
+		for (int j = 0; j < i / 2; j++)
+			host_pump(j & 1 ? a : b);
+		r = host_recv(y, x->rank, 9, &si, 1);
+		host_send(x, y->rank, 9, &so, 1);
+		host_destroy(x, true);
+		both[0] = y;
+		SOON(1, r->done);
+		assert_int_equal(r->r.status, 0);
+		assert_int_equal(in, i);
+		SOON(1, y->peers[x == a ? 0 : 1].cp.core.said_bye);
+		assert_true(none_lost(y));
+		host_destroy(y, false);
+		setup(state);
+	}
+}
+
 static void split__a_peer_that_dies(void **state)
 {
 	u8 in[2];
@@ -371,6 +399,24 @@ static void moved__after_the_verdict(void **state)
 	called_close(&x);
 }
 
+/* Somebody was stopped, by a debugger: that is no reason to give anything up. */
+static void moved__after_a_long_time(void **state)
+{
+	struct tcp_verdict_msg v;
+	struct called x;
+
+	settings->tcp_timeout = 1;
+	x = called_twice(&v);
+	host_idle(both, 1, 1300);
+	send_all(x.second, &v, sizeof(v));
+	host_idle(both, 1, 1300);
+	send_moved(x.first);
+	send_byte(x.second, 2);
+	receives(2);
+	assert_true(none_lost(a));
+	called_close(&x);
+}
+
 static void moved__and_more(void **state)
 {
 	struct tcp_verdict_msg v;
@@ -439,6 +485,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		S(split__both_directions),
 		S(split__goodbye_in_order),
+		S(split__goodbye_at_any_time),
 		S(split__a_peer_that_dies),
 		S(split__under_way),
 		S(split__full_sockets),
@@ -449,6 +496,7 @@ int main(void)
 		S(split__a_limited_number),
 		S(moved__before_the_verdict),
 		S(moved__after_the_verdict),
+		S(moved__after_a_long_time),
 		S(moved__and_more),
 		S(moved__to_nowhere),
 		S(moved__uninvited),
