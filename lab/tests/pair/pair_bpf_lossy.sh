@@ -26,13 +26,5 @@ for program in pt2pt burst; do
 	expect /tmp/out 'a socket for each direction'
 done
 lab/wire count | grep -vq ' 0 lost' || fail "nothing was lost"
-lab/wire plain
-lab/wire delay 5
-pair_mpiexec 2 "$PWD/$BUILD/examples/ring" >/tmp/out 2>&1 &
-job=$!
-sleep 2
-lab/wire cut
-sleep 2
-lab/wire join
-wait $job || { cat /tmp/out; fail "the job failed when the cable was out"; }
+cut_for 2
 expect /tmp/out 'a socket for each direction'
