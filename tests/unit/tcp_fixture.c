@@ -44,6 +44,18 @@ struct host *open_host(u32 rank)
 	return h;
 }
 
+bool only_ipv6(struct host *h)
+{
+	struct tcp_chan *c = tc(h);
+
+	for (u32 i = 0; i < c->naddrs; i++)
+		if (c->addrs[i].family == AF_INET6) {
+			c->addrs[0] = c->addrs[i];
+			c->naddrs = 1;
+		}
+	return c->addrs[0].family == AF_INET6;
+}
+
 int setup(void **state)
 {
 	settings->tcp_timeout = 10;

@@ -23,6 +23,8 @@ int teardown(void **state);
 
 struct tcp_chan *tc(struct host *h);
 struct host *open_host(u32 rank);
+/* Have its card offer ::1 alone; false where there is no IPv6. */
+bool only_ipv6(struct host *h);
 bool both_run(const bool *flag, int ms);
 bool none_lost(const struct host *h);
 u32 conns(struct host *h);

@@ -59,6 +59,15 @@ static void split__both_directions(void **state)
 	assert_true(none_lost(a) && none_lost(b));
 }
 
+static void split__ipv6(void **state)
+{
+	if (!only_ipv6(b))
+		skip();
+	split_both();
+	exchange(a, b, 100);
+	exchange(b, a, 100);
+}
+
 static void split__goodbye_in_order(void **state)
 {
 	u8 in[100] = { 0 }, out[100];
@@ -484,6 +493,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		S(split__both_directions),
+		S(split__ipv6),
 		S(split__goodbye_in_order),
 		S(split__goodbye_at_any_time),
 		S(split__a_peer_that_dies),
