@@ -129,8 +129,9 @@ static void on_timer(struct chan_timer *t)
 enum o2g_proto_reason tcp_split_moved(struct tcp_conn *k,
 				      const struct o2g_hdr *h)
 {
-	if (!k->split || h->src != k->peer->core.rank ||
-	    h->dst != k->chan->core->rank || h->credit)
+	if (!k->split || k->split->state == CONNECTING ||
+	    h->src != k->peer->core.rank || h->dst != k->chan->core->rank ||
+	    h->credit)
 		return O2G_PROTO_BAD_STATE;
 	k->moved = true;
 	/* Not from here: whoever reads the first socket is not done with it. */

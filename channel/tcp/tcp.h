@@ -231,8 +231,8 @@ static inline bool tcp_conn_is_split(const struct tcp_conn *k)
 {
 	return k->outlet.fd >= 0;
 }
-/* Two sockets instead of one, from now on or once MOVED is out: that one is for
- * the other direction only. */
+/* A second socket, for this direction only; the first one keeps the other.
+ * Sending begins once MOVED is out. */
 void tcp_conn_receive_on(struct tcp_conn *k, int fd);
 void tcp_conn_send_on(struct tcp_conn *k, int fd);
 /* MOVED is out. */

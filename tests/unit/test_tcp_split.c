@@ -312,7 +312,8 @@ static struct tcp_verdict_msg greet(int fd, enum tcp_purpose purpose)
 	return v;
 }
 
-static struct called called_twice(struct tcp_verdict_msg *second)
+/* The second time without a word from us. */
+static struct called called_again(void)
 {
 	struct tcp_verdict_msg v;
 	struct called x;
@@ -326,6 +327,13 @@ static struct called called_twice(struct tcp_verdict_msg *second)
 	tcp_split_start(x.k);
 	x.second = accept(x.listener, NULL, NULL);
 	assert_true(x.second >= 0);
+	return x;
+}
+
+static struct called called_twice(struct tcp_verdict_msg *second)
+{
+	struct called x = called_again();
+
 	*second = greet(x.second, TCP_SECOND);
 	return x;
 }
@@ -467,6 +475,16 @@ static void moved__uninvited(void **state)
 	close(fd);
 }
 
+/* Before it can know that there is a second socket. */
+static void moved__too_early(void **state)
+{
+	struct called x = called_again();
+
+	send_moved(x.first);
+	SOON(1, a->peers[3].lost == 1);
+	called_close(&x);
+}
+
 /* --- a second socket without a first --- */
 
 static void second__of_a_stranger(void **state)
@@ -510,6 +528,7 @@ int main(void)
 		S(moved__and_more),
 		S(moved__to_nowhere),
 		S(moved__uninvited),
+		S(moved__too_early),
 		S(second__of_a_stranger),
 	};
 
