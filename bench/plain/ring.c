@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 /*
  * ring [NAMESPACE NAMESPACE]: half a round trip of 8 bytes over tcp, by send()
- * and by looking at the ring that the bpf channel's program writes, with a socket for
- * each direction. Root. With
- * WATCHED in the environment the socket is in an epoll set, as it is when a
- * rank may sleep.
+ * and by looking at the ring that the bpf channel's program writes, with a socket
+ * for each direction. Root. With WATCHED in the environment the socket that
+ * receives is in an epoll set, as it is when a rank may sleep.
  */
 #include "plain.h"
 

@@ -197,14 +197,10 @@ static int attempt_start(struct attempt *a)
 	struct tcp_conn *k = a->conn;
 	struct sockaddr_storage ss;
 	socklen_t len = tcp_addr_to_sock(&a->to, k->dial->port, &ss);
-	int fd, err;
+	int fd = tcp_sock_create(a->to.family), err;
 
-	fd = socket(a->to.family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC,
-		    0);
 	if (fd < 0)
-		return -errno;
-	tcp_sock_buffers(fd);
-	tcp_sock_options(fd);
+		return fd;
 	a->watch.fd = fd;
 	a->watch.ready = attempt_ready;
 	a->have = 0;

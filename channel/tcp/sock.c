@@ -91,6 +91,17 @@ void tcp_sock_options(int fd)
 	set_int(fd, IPPROTO_TCP, TCP_KEEPCNT, 4);
 }
 
+int tcp_sock_create(int family)
+{
+	int fd = socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+
+	if (fd < 0)
+		return -errno;
+	tcp_sock_buffers(fd);
+	tcp_sock_options(fd);
+	return fd;
+}
+
 int tcp_sock_error(int fd)
 {
 	socklen_t len = sizeof(int);

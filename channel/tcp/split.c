@@ -212,12 +212,9 @@ static int call_again(struct tcp_conn *k)
 
 	if (getpeername(k->watch.fd, (struct sockaddr *)&ss, &len))
 		return -errno;
-	fd = socket(ss.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC,
-		    0);
+	fd = tcp_sock_create(ss.ss_family);
 	if (fd < 0)
-		return -errno;
-	tcp_sock_buffers(fd);
-	tcp_sock_options(fd);
+		return fd;
 	if (affords(k->chan, fd) &&
 	    (!connect(fd, (struct sockaddr *)&ss, len) || errno == EINPROGRESS))
 		return fd;

@@ -104,7 +104,8 @@ struct tcp_conn {
 	char ends[112];		 /* "here -> there"; a dead socket forgets */
 	const struct tcp_intake *intake; /* NULL: recv() */
 	u32 intake_id;		 /* the intake's name for it */
-	u32 pieces, sleeps;	 /* that came by it, since so many sleeps */
+	u32 pieces;		 /* that it brought ... */
+	u32 sleeps;		 /* ... since the intake had counted so many */
 	u64 closed_us;		 /* when recv() first said so; 0: not yet */
 	u8 *early;		 /* bytes read before it stood, or NULL */
 	u32 early_len;
@@ -260,6 +261,8 @@ void tcp_watch_room(struct tcp_conn *k, bool yes);
 /* Sizes count from the first segment on: set before listen or connect. */
 void tcp_sock_buffers(int fd);
 void tcp_sock_options(int fd);
+/* One to connect with, or negative errno. */
+int tcp_sock_create(int family);
 /* Why it broke: negative errno, or 0 if it did not. */
 int tcp_sock_error(int fd);
 /* A message of @size bytes, of which there are *have. 1: all there, 0: not yet,

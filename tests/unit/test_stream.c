@@ -317,6 +317,25 @@ static void o2g_stream_feed__end_refuses(void **state)
 	assert_int_equal(o2g_stream_feed(&s, buf, n, &ops, &seen), -ECONNRESET);
 }
 
+/* --- o2g_stream_end --- */
+
+static void o2g_stream_end__nothing_follows(void **state)
+{
+	struct seen seen = { 0 };
+	struct o2g_stream s;
+	u8 buf[256];
+	size_t n = add(buf, 0, O2G_PKT_EAGER, "hello");
+
+	o2g_stream_init(&s);
+	assert_int_equal(o2g_stream_feed(&s, buf, n, &ops, &seen), n);
+	o2g_stream_end(&s);
+	assert_false(o2g_stream_between(&s));
+	assert_int_equal(o2g_stream_feed(&s, buf, 1, &ops, &seen), -EPROTO);
+	o2g_stream_init(&s);
+	assert_int_equal(o2g_stream_feed(&s, buf, n, &ops, &seen), n);
+	assert_string_equal(seen.text, "[EAGER hello][EAGER hello]");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -335,6 +354,7 @@ int main(void)
 		T(o2g_stream_feed__malformed),
 		T(o2g_stream_feed__begin_refuses),
 		T(o2g_stream_feed__end_refuses),
+		T(o2g_stream_end__nothing_follows),
 	};
 
 	return cmocka_run_group_tests_name("stream", tests, NULL, NULL);
