@@ -45,7 +45,8 @@ enum o2g_pkt_flags {
 	O2G_PKTF_SYNC = 1,     /* EAGER: send FIN when matched */
 	O2G_PKTF_GETTABLE = 2, /* RTS: aux names memory the peer may read */
 	O2G_PKTF_STALLED = 4,  /* CREDIT: sends wait here for more credit */
-	O2G_PKTF_ENVELOPE = 8, /* CREDIT: good for RTS only. RTS: paid with that */
+	/* CREDIT: good for RTS only. RTS: paid with that */
+	O2G_PKTF_ENVELOPE = 8,
 };
 
 struct o2g_wire_hdr {

@@ -14,6 +14,8 @@
 #include "uapi/o2g.h"
 #include "wire.h"
 
+/* Macros that read like declarations: laid out by hand. */
+/* clang-format off */
 #define O2GK_DROP_ENUM(name, words) TRACE_DEFINE_ENUM(O2GD_DROP_##name);
 O2GD_DROPS(O2GK_DROP_ENUM, O2GK_DROP_ENUM)
 #undef O2GK_DROP_ENUM
@@ -166,6 +168,7 @@ TRACE_EVENT(o2g_lose,
 
 #endif
 
+/* clang-format on */
 #undef TRACE_INCLUDE_PATH
 #define TRACE_INCLUDE_PATH .
 #undef TRACE_INCLUDE_FILE

@@ -156,7 +156,7 @@ int PMPI_Attr_put(MPI_Comm comm, int keyval, void *attribute_val)
 }
 MPII_ALIAS(Attr_put);
 
-static int delete(MPI_Comm comm, int keyval, const char *func)
+static int drop(MPI_Comm comm, int keyval, const char *func)
 {
 	struct mpii_comm *c = mpii_comm_get(comm);
 
@@ -168,12 +168,12 @@ static int delete(MPI_Comm comm, int keyval, const char *func)
 
 int PMPI_Comm_delete_attr(MPI_Comm comm, int comm_keyval)
 {
-	return delete(comm, comm_keyval, "MPI_Comm_delete_attr");
+	return drop(comm, comm_keyval, "MPI_Comm_delete_attr");
 }
 MPII_ALIAS(Comm_delete_attr);
 
 int PMPI_Attr_delete(MPI_Comm comm, int keyval)
 {
-	return delete(comm, keyval, "MPI_Attr_delete");
+	return drop(comm, keyval, "MPI_Attr_delete");
 }
 MPII_ALIAS(Attr_delete);

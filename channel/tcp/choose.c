@@ -15,7 +15,7 @@
 
 #include <stdio.h>
 
-enum class { NORMAL, GUEST, LINK_LOCAL, LOOPBACK, UNUSABLE };
+enum rating { NORMAL, GUEST, LINK_LOCAL, LOOPBACK, UNUSABLE };
 
 static bool is_link_local(const struct tcp_addr *a)
 {
@@ -41,7 +41,7 @@ static bool is_private(const struct tcp_addr *a)
 	       (a->ip[0] == 192 && a->ip[1] == 168);
 }
 
-static enum class classify(const struct tcp_addr *a)
+static enum rating classify(const struct tcp_addr *a)
 {
 	if (!(a->flags & TCP_IF_UP) || a->flags & TCP_ADDR_DUPLICATE)
 		return UNUSABLE;
@@ -149,13 +149,13 @@ int tcp_addr_choose(const struct tcp_addr *all, u32 n, const char *wanted,
 		    size_t why_size)
 {
 	u32 keys[TCP_ADDRS], count = 0;
-	enum class best = UNUSABLE;
+	enum rating best = UNUSABLE;
 
 	if (max > TCP_ADDRS)
 		max = TCP_ADDRS;
 	for (u32 i = 0; i < n; i++) {
 		const struct tcp_addr *a = &all[i];
-		enum class c = classify(a);
+		enum rating c = classify(a);
 
 		if (family && a->family != (family == 4 ? AF_INET : AF_INET6))
 			continue;

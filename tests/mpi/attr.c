@@ -17,7 +17,7 @@ static int copy(MPI_Comm c, int key, void *state, void *in, void *out,
 	return MPI_SUCCESS;
 }
 
-static int delete(MPI_Comm c, int key, void *value, void *state)
+static int drop(MPI_Comm c, int key, void *value, void *state)
 {
 	CHECK(state == &extra);
 	deletes++;
@@ -39,7 +39,7 @@ static void callbacks(void)
 	MPI_Comm d, e;
 	int key, null_key, dup_key, old;
 
-	OK(MPI_Comm_create_keyval(copy, delete, &key, &extra));
+	OK(MPI_Comm_create_keyval(copy, drop, &key, &extra));
 	OK(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN,
 				  MPI_COMM_NULL_DELETE_FN, &null_key, NULL));
 	OK(MPI_Comm_create_keyval(MPI_COMM_DUP_FN, MPI_COMM_NULL_DELETE_FN,
@@ -86,7 +86,7 @@ static void refusal(void)
 	MPI_Comm d, e;
 	int key;
 
-	OK(MPI_Comm_create_keyval(copy, delete, &key, &extra));
+	OK(MPI_Comm_create_keyval(copy, drop, &key, &extra));
 	OK(MPI_Comm_dup(WORLD, &d));
 	OK(MPI_Comm_set_attr(d, key, (void *)1));
 	refuse = 1;
@@ -106,7 +106,7 @@ static void deprecated(void)
 	void *value;
 	int key, flag, *ub;
 
-	OK(MPI_Keyval_create(copy, delete, &key, &extra));
+	OK(MPI_Keyval_create(copy, drop, &key, &extra));
 	OK(MPI_Comm_dup(WORLD, &d));
 	OK(MPI_Attr_put(d, key, (void *)3));
 	OK(MPI_Attr_get(d, key, &value, &flag));

@@ -22,7 +22,7 @@ static int copy(MPI_Datatype t, int key, void *state, void *in, void *out,
 	return MPI_SUCCESS;
 }
 
-static int delete(MPI_Datatype t, int key, void *value, void *state)
+static int drop(MPI_Datatype t, int key, void *value, void *state)
 {
 	CHECK(state == &extra);
 	deleted_of = t;
@@ -45,7 +45,7 @@ static void callbacks(void)
 	MPI_Datatype t, d, old;
 	int key, null_key, dup_key, gone;
 
-	OK(MPI_Type_create_keyval(copy, delete, &key, &extra));
+	OK(MPI_Type_create_keyval(copy, drop, &key, &extra));
 	OK(MPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN,
 				  MPI_TYPE_NULL_DELETE_FN, &null_key, NULL));
 	OK(MPI_Type_create_keyval(MPI_TYPE_DUP_FN, MPI_TYPE_NULL_DELETE_FN,
@@ -94,7 +94,7 @@ static void refusal(void)
 	MPI_Datatype t, d;
 	int key;
 
-	OK(MPI_Type_create_keyval(copy, delete, &key, &extra));
+	OK(MPI_Type_create_keyval(copy, drop, &key, &extra));
 	OK(MPI_Type_contiguous(3, MPI_INT, &t));
 	OK(MPI_Type_set_attr(t, key, (void *)1));
 	refuse = 1;
