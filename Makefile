@@ -11,6 +11,7 @@
 # make install    PREFIX=/usr/local DESTDIR=
 # make uninstall  the same PREFIX and DESTDIR
 # make fuzz       fuzz for longer: FUZZ_SECONDS=600
+# make format     lay out all C files as .clang-format says; format-check only looks
 # make clean
 #
 # Also: BUILD=dir, CC=gcc-14, OPT="-O0 -g", CFLAGS and LDFLAGS for additions,
@@ -254,6 +255,17 @@ report:
 	@scripts/setup report
 	@bench/make-report $(R) -o $(BUILD)/bench/report.html $(if $(SVG),--svg '$(SVG)')
 	@bench/check-report $(BUILD)/bench/report.html
+
+# --- layout ---
+
+# Other versions differ in details, so one is named.
+CLANG_FORMAT ?= $(firstword $(shell command -v clang-format-14 clang-format))
+C_FILES = $(shell git ls-files '*.c' '*.h')
+.PHONY: format format-check
+format:
+	@$(CLANG_FORMAT) -i $(C_FILES)
+format-check:
+	@$(CLANG_FORMAT) --dry-run -Werror $(C_FILES)
 
 # --- installation ---
 

@@ -19,8 +19,9 @@ void o2g_log_set_level(const char *name)
 			return;
 		}
 	}
-	o2g_warn("O2G_LOG is \"%s\", but error, warn, info or debug is expected; using warn",
-		 name);
+	o2g_warn(
+		"O2G_LOG is \"%s\", but error, warn, info or debug is expected; using warn",
+		name);
 }
 
 void o2g_log_set_who(const char *text)

@@ -21,10 +21,10 @@ void o2g_log_line(enum o2g_log_level level, const char *fmt, ...)
 #define o2g_error(...) o2g_log_line(O2G_LOG_ERROR, __VA_ARGS__)
 #define o2g_warn(...) o2g_log_line(O2G_LOG_WARN, __VA_ARGS__)
 #define o2g_info(...) o2g_log_line(O2G_LOG_INFO, __VA_ARGS__)
-#define o2g_debug(...)                                            \
-	do {                                                      \
+#define o2g_debug(...)                                                   \
+	do {                                                             \
 		if (__builtin_expect(o2g_log_level >= O2G_LOG_DEBUG, 0)) \
-			o2g_log_line(O2G_LOG_DEBUG, __VA_ARGS__); \
+			o2g_log_line(O2G_LOG_DEBUG, __VA_ARGS__);        \
 	} while (0)
 
 #pragma GCC visibility pop

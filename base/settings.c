@@ -21,8 +21,9 @@ struct setting {
 };
 
 static const struct setting table[] = {
-#define SETTING(kind, field, name, def, help) \
-	{ O2G_SETTING_##kind, name, def, help, offsetof(struct o2g_settings, field) },
+#define SETTING(kind, field, name, def, help)  \
+	{ O2G_SETTING_##kind, name, def, help, \
+	  offsetof(struct o2g_settings, field) },
 #include "settings.def"
 #undef SETTING
 };
@@ -31,8 +32,8 @@ static const struct setting table[] = {
 
 /* Variables that are ours but are not settings: set by the launcher, or for the
  * compiler wrappers. */
-static const char *const not_settings[] = { "O2G_JOB", "O2G_LAUNCHER",
-					    "O2G_CC", "O2G_CXX", "O2G_FC" };
+static const char *const not_settings[] = { "O2G_JOB", "O2G_LAUNCHER", "O2G_CC",
+					    "O2G_CXX", "O2G_FC" };
 
 static struct o2g_settings values;
 static bool from_env[NSETTINGS];
@@ -51,11 +52,19 @@ int o2g_parse_size(const char *text, uint64_t *value)
 	if (errno)
 		return -EINVAL;
 	switch (tolower((unsigned char)*end)) {
-	case 'k': shift = 10; break;
-	case 'm': shift = 20; break;
-	case 'g': shift = 30; break;
-	case '\0': break;
-	default: return -EINVAL;
+	case 'k':
+		shift = 10;
+		break;
+	case 'm':
+		shift = 20;
+		break;
+	case 'g':
+		shift = 30;
+		break;
+	case '\0':
+		break;
+	default:
+		return -EINVAL;
 	}
 	if (shift && end[1] && strcasecmp(end + 1, "b") &&
 	    strcasecmp(end + 1, "ib"))
@@ -149,20 +158,25 @@ static void limit(const struct setting *s, int64_t *value)
 		    (v >= l->low && v <= l->high))
 			continue;
 		*value = v < l->low ? l->low : l->high;
-		o2g_warn("O2G_%s is %lld, but %s%lld to %lld is possible; using %lld",
-			 s->name, (long long)v, l->zero ? "0 or " : "",
-			 (long long)l->low, (long long)l->high,
-			 (long long)*value);
+		o2g_warn(
+			"O2G_%s is %lld, but %s%lld to %lld is possible; using %lld",
+			s->name, (long long)v, l->zero ? "0 or " : "",
+			(long long)l->low, (long long)l->high,
+			(long long)*value);
 	}
 }
 
 static const char *expected(enum o2g_setting_kind kind)
 {
 	switch (kind) {
-	case O2G_SETTING_INT: return "a whole number";
-	case O2G_SETTING_SIZE: return "a size such as 65536, 64k or 4M";
-	case O2G_SETTING_BOOL: return "0 or 1";
-	default: return "text";
+	case O2G_SETTING_INT:
+		return "a whole number";
+	case O2G_SETTING_SIZE:
+		return "a size such as 65536, 64k or 4M";
+	case O2G_SETTING_BOOL:
+		return "0 or 1";
+	default:
+		return "text";
 	}
 }
 
@@ -197,8 +211,9 @@ static void warn_unknown(const char *var, size_t len)
 			best = table[i].name;
 		}
 	}
-	o2g_warn("O2G_%s is not a setting and is ignored; did you mean O2G_%s? `o2g info` lists all",
-		 name, best);
+	o2g_warn(
+		"O2G_%s is not a setting and is ignored; did you mean O2G_%s? `o2g info` lists all",
+		name, best);
 }
 
 static void check_names(void)

@@ -37,8 +37,13 @@ void o2g_settings_each(void (*fn)(const char *name, const char *value,
 
 /* The same one by one, with the value as it is stored: SIZE as uint64_t, INT as
  * int64_t, BOOL as bool, the others as const char *. */
-enum o2g_setting_kind { O2G_SETTING_STR, O2G_SETTING_LIST, O2G_SETTING_INT,
-			O2G_SETTING_SIZE, O2G_SETTING_BOOL };
+enum o2g_setting_kind {
+	O2G_SETTING_STR,
+	O2G_SETTING_LIST,
+	O2G_SETTING_INT,
+	O2G_SETTING_SIZE,
+	O2G_SETTING_BOOL
+};
 struct o2g_setting {
 	enum o2g_setting_kind kind;
 	const char *name; /* without O2G_ */

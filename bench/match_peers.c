@@ -63,14 +63,14 @@ static double match_all(struct o2g_match *m, u32 peers)
 
 static double measure(u32 peers)
 {
-	struct o2g_match_entry *entries =
-		must(calloc(peers, sizeof(*entries)));
+	struct o2g_match_entry *entries = must(calloc(peers, sizeof(*entries)));
 	struct o2g_match m;
 	double best = 1e9;
 
-	o2g_match_init(&m, must(calloc(O2G_MATCH_MIN_BINS,
-				       sizeof(struct o2g_match_bin))),
-		       O2G_MATCH_MIN_BINS, 4711);
+	o2g_match_init(
+		&m,
+		must(calloc(O2G_MATCH_MIN_BINS, sizeof(struct o2g_match_bin))),
+		O2G_MATCH_MIN_BINS, 4711);
 	for (u32 i = 0; i < peers; i++) {
 		entries[i].src = i;
 		entries[i].tag = 1;
@@ -89,7 +89,7 @@ static double measure(u32 peers)
 
 int main(void)
 {
-	static const u32 peers[] = {1, 2, 5, 10, 20, 50, 100, 200, 500, 1000};
+	static const u32 peers[] = { 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000 };
 
 	for (size_t i = 0; i < sizeof(peers) / sizeof(peers[0]); i++)
 		printf("{\"bench\":\"match_peers\",\"size\":%u,\"ns\":%.3f}\n",

@@ -16,7 +16,7 @@
 
 #include "proto.h"
 
-struct chan_ep;	  /* the endpoint, as channels see it: opaque */
+struct chan_ep; /* the endpoint, as channels see it: opaque */
 struct chan_ops;
 
 /* An open channel of one endpoint. Channels embed it first. */
@@ -28,9 +28,9 @@ struct chan {
 	 * looks at this: bodies or headers are held back for batching.
 	 */
 	bool needs_flush;
-	bool slow_poll; /* polling takes a system call */
+	bool slow_poll;	   /* polling takes a system call */
 	bool partial_poll; /* some peers are seen by their descriptors only */
-	bool hands_over; /* its sockets are offered to chan_ep_handover */
+	bool hands_over;   /* its sockets are offered to chan_ep_handover */
 	u32 *waiting; /* where peers see how many threads wait here, or NULL */
 };
 

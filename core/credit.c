@@ -141,8 +141,10 @@ void o2g_credit_return(struct o2g_core *c, struct o2g_peer *p, u64 cost,
 static void grant_extra(struct o2g_core *c, struct o2g_peer *p, u32 extra)
 {
 	struct o2g_hdr h = { .type = O2G_PKT_CREDIT,
-			     .flags = O2G_PKTF_ENVELOPE, .credit = extra,
-			     .src = c->rank, .dst = p->rank };
+			     .flags = O2G_PKTF_ENVELOPE,
+			     .credit = extra,
+			     .src = c->rank,
+			     .dst = p->rank };
 
 	not_stalled(p);
 	if (p->extra > (u32)~0 - extra)

@@ -43,7 +43,7 @@ static inline void o2g_list_del(struct o2g_list *n)
 #define o2g_list_for_each(pos, head) \
 	for (pos = (head)->next; pos != (head); pos = pos->next)
 
-#define o2g_list_for_each_safe(pos, tmp, head)                     \
+#define o2g_list_for_each_safe(pos, tmp, head)                   \
 	for (pos = (head)->next, tmp = pos->next; pos != (head); \
 	     pos = tmp, tmp = pos->next)
 

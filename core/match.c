@@ -151,9 +151,9 @@ void o2g_match_add_unexpected(struct o2g_match *m, struct o2g_match_entry *msg)
 struct o2g_match_entry *o2g_match_peek(const struct o2g_match *m, u32 src,
 				       u64 tag, u64 ignore)
 {
-	const struct o2g_match_entry recv = {
-		.src = src, .tag = tag, .ignore = ignore
-	};
+	const struct o2g_match_entry recv = { .src = src,
+					      .tag = tag,
+					      .ignore = ignore };
 
 	if (!m->nunexp)
 		return NULL;
@@ -190,9 +190,9 @@ struct o2g_match_entry *o2g_match_post(struct o2g_match *m,
 }
 
 /* The first wildcard that accepts the message and is older than @exact. */
-static struct o2g_match_entry *
-older_wild(const struct o2g_match *m, const struct o2g_match_entry *exact,
-	   u32 src, u64 tag)
+static struct o2g_match_entry *older_wild(const struct o2g_match *m,
+					  const struct o2g_match_entry *exact,
+					  u32 src, u64 tag)
 {
 	struct o2g_list *pos;
 

@@ -31,11 +31,11 @@ struct o2g_match_entry {
 	struct o2g_match_entry *chain; /* next key in the bin (key heads only) */
 	struct o2g_list same; /* ring of one key's entries, oldest is the head */
 	u64 tag;
-	u64 seq;    /* posting or arrival number */
-	u32 src;    /* may be O2G_MATCH_ANY for a receive */
-	u8 queued;  /* 0 not queued, else which queue it is in */
-	u8 is_head; /* it is the entry its bin chains */
-	u64 ignore; /* bits of tag not compared; 0 for messages */
+	u64 seq;	       /* posting or arrival number */
+	u32 src;	       /* may be O2G_MATCH_ANY for a receive */
+	u8 queued;	       /* 0 not queued, else which queue it is in */
+	u8 is_head;	       /* it is the entry its bin chains */
+	u64 ignore;	       /* bits of tag not compared; 0 for messages */
 	struct o2g_list order; /* wildcard list, or arrival list */
 };
 
@@ -55,7 +55,7 @@ struct o2g_match {
 	u32 hot_src;
 	u64 next_seq;
 	u64 nposted, nunexp;
-	u32 nkeys; /* distinct keys chained, both sides */
+	u32 nkeys;		 /* distinct keys chained, both sides */
 	struct o2g_list wild;	 /* posted receives with a wildcard */
 	struct o2g_list arrived; /* unexpected messages, oldest first */
 };

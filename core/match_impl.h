@@ -8,7 +8,12 @@
 
 #include "match.h"
 
-enum match_queue { MATCH_NOT_QUEUED, MATCH_POSTED_EXACT, MATCH_POSTED_WILD, MATCH_UNEXPECTED };
+enum match_queue {
+	MATCH_NOT_QUEUED,
+	MATCH_POSTED_EXACT,
+	MATCH_POSTED_WILD,
+	MATCH_UNEXPECTED
+};
 
 /*
  * Multiply-shift with secret odd multipliers: two given keys meet in a bin with
@@ -17,8 +22,8 @@ enum match_queue { MATCH_NOT_QUEUED, MATCH_POSTED_EXACT, MATCH_POSTED_WILD, MATC
  * together. The tag's last two bits are left out and pick a bin of the group
  * instead: tags counted upwards, as programs do, share cache lines.
  */
-static inline struct o2g_match_bin *match_bin_of(const struct o2g_match *m, u32 src,
-					   u64 tag)
+static inline struct o2g_match_bin *match_bin_of(const struct o2g_match *m,
+						 u32 src, u64 tag)
 {
 	u64 h = (tag >> 2) * m->key[0] + src * m->key[1];
 
@@ -28,7 +33,7 @@ static inline struct o2g_match_bin *match_bin_of(const struct o2g_match *m, u32 
 
 /* The same, remembered: programs receive the same key many times over. */
 static inline struct o2g_match_bin *match_hot_bin(struct o2g_match *m, u32 src,
-					       u64 tag)
+						  u64 tag)
 {
 	if (unlikely(m->hot_tag != tag || m->hot_src != src)) {
 		m->hot_tag = tag;
@@ -47,7 +52,7 @@ static inline struct o2g_match_entry *match_next_same(struct o2g_match_entry *e)
 
 /* Where the chain points at the key's oldest entry, or at its end. */
 static inline struct o2g_match_entry **match_find(struct o2g_match_entry **slot,
-					    u32 src, u64 tag)
+						  u32 src, u64 tag)
 {
 	struct o2g_match_entry *e;
 
@@ -56,8 +61,9 @@ static inline struct o2g_match_entry **match_find(struct o2g_match_entry **slot,
 	return slot;
 }
 
-static inline void match_enqueue(struct o2g_match *m, struct o2g_match_entry **slot,
-			   struct o2g_match_entry *e)
+static inline void match_enqueue(struct o2g_match *m,
+				 struct o2g_match_entry **slot,
+				 struct o2g_match_entry *e)
 {
 	struct o2g_match_entry *head = *match_find(slot, e->src, e->tag);
 
@@ -75,7 +81,7 @@ static inline void match_enqueue(struct o2g_match *m, struct o2g_match_entry **s
 
 /* Take out the key's head, which @slot points at: the next one moves up. */
 static inline void match_dequeue_head(struct o2g_match *m,
-				struct o2g_match_entry **slot)
+				      struct o2g_match_entry **slot)
 {
 	struct o2g_match_entry *e = *slot, *next;
 
@@ -95,8 +101,8 @@ static inline void match_dequeue_head(struct o2g_match *m,
 /* --- the usual case --- */
 
 /* o2g_match_arrive() where no receive has a wildcard. */
-static inline struct o2g_match_entry *match_arrive_exact(struct o2g_match *m, u32 src,
-						   u64 tag)
+static inline struct o2g_match_entry *match_arrive_exact(struct o2g_match *m,
+							 u32 src, u64 tag)
 {
 	struct o2g_match_entry **slot =
 		match_find(&match_hot_bin(m, src, tag)->posted, src, tag);
@@ -119,7 +125,8 @@ static inline struct o2g_match_entry *match_arrive(struct o2g_match *m, u32 src,
 }
 
 /* o2g_match_post() of a receive without a wildcard where nothing waits. */
-static inline void match_post_exact(struct o2g_match *m, struct o2g_match_entry *recv)
+static inline void match_post_exact(struct o2g_match *m,
+				    struct o2g_match_entry *recv)
 {
 	recv->seq = m->next_seq++;
 	m->nposted++;

@@ -96,8 +96,7 @@ static enum o2g_proto_reason dispatch(struct o2g_core *c, struct o2g_peer *p,
 	}
 }
 
-enum o2g_proto_reason o2g_proto_rx_begin(struct o2g_core *c,
-					 struct o2g_peer *p,
+enum o2g_proto_reason o2g_proto_rx_begin(struct o2g_core *c, struct o2g_peer *p,
 					 const struct o2g_hdr *h,
 					 struct o2g_rx *rx)
 {
@@ -129,9 +128,9 @@ bad:
 	return r;
 }
 
-enum o2g_proto_reason o2g_proto_rx_whole(struct o2g_core *c,
-					 struct o2g_peer *p, u64 tag,
-					 u32 credit, const void *body, u64 len)
+enum o2g_proto_reason o2g_proto_rx_whole(struct o2g_core *c, struct o2g_peer *p,
+					 u64 tag, u32 credit, const void *body,
+					 u64 len)
 {
 	return whole_rx(c, p, tag, credit, body, len);
 }
@@ -271,9 +270,8 @@ void o2g_proto_peer_down(struct o2g_core *c, struct o2g_peer *p, int err)
 	splice(&p->incoming, &r.reqs);
 	splice(&p->held_gets, &r.reqs);
 	while (!o2g_list_empty(&r.msgs))
-		o2g_recv_drop_unexpected(c, o2g_list_first(&r.msgs,
-							   struct o2g_unexp,
-							   link));
+		o2g_recv_drop_unexpected(
+			c, o2g_list_first(&r.msgs, struct o2g_unexp, link));
 	while (!o2g_list_empty(&r.reqs))
 		finish(c, o2g_list_first(&r.reqs, struct o2g_req, link), err);
 }

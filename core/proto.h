@@ -23,10 +23,10 @@
 #include "match.h"
 #include "wire.h"
 
-#define O2G_COST 192		  /* charge for an envelope: what it takes here */
-#define O2G_CREDIT_INIT (32u << 10) /* granted without asking, both ways */
+#define O2G_COST 192 /* charge for an envelope: what it takes here */
+#define O2G_CREDIT_INIT (32u << 10)   /* granted without asking, both ways */
 #define O2G_CREDIT_RESERVE (4u << 10) /* eager data leaves this to RTS */
-#define O2G_CREDIT_FLOW (1u << 20) /* a grant grows to this by itself */
+#define O2G_CREDIT_FLOW (1u << 20)    /* a grant grows to this by itself */
 #define O2G_CREDIT_EXTRA (128u << 10) /* envelopes beyond the budget, a time */
 #define O2G_GETS_MAX 256 /* gets from one peer under way; it refuses more */
 
@@ -35,8 +35,13 @@ struct o2g_peer;
 struct o2g_req;
 struct o2g_view; /* the engine's; the core only passes it on */
 
-enum o2g_req_kind { O2G_REQ_SEND, O2G_REQ_RECV, O2G_REQ_PUT, O2G_REQ_GET,
-		    O2G_REQ_REPLY };
+enum o2g_req_kind {
+	O2G_REQ_SEND,
+	O2G_REQ_RECV,
+	O2G_REQ_PUT,
+	O2G_REQ_GET,
+	O2G_REQ_REPLY
+};
 
 enum o2g_req_state {
 	O2G_ST_NEW,
@@ -50,11 +55,11 @@ enum o2g_req_state {
 };
 
 enum o2g_req_flags {
-	O2G_REQF_SYNC = 1,	 /* send: complete only when matched */
-	O2G_REQF_CANCEL = 2,	 /* a cancel was asked for */
-	O2G_REQF_CANCELLED = 4,	 /* ... and worked */
-	O2G_REQF_SHARED = 8,	 /* recv: posted to another matcher as well */
-	O2G_REQF_GOT_CTS = 16,	 /* send: DATA is going out */
+	O2G_REQF_SYNC = 1,	/* send: complete only when matched */
+	O2G_REQF_CANCEL = 2,	/* a cancel was asked for */
+	O2G_REQF_CANCELLED = 4, /* ... and worked */
+	O2G_REQF_SHARED = 8,	/* recv: posted to another matcher as well */
+	O2G_REQF_GOT_CTS = 16,	/* send: DATA is going out */
 };
 
 /* A packet a channel could not send at once; queued in the channel. */
@@ -69,16 +74,16 @@ struct o2g_tx {
 /* The core's part of a request; engines embed it in theirs. What a small
  * message does not need comes last. */
 struct o2g_req {
-	void *owner; /* the engine's, for its own use */
+	void *owner;		      /* the engine's, for its own use */
 	struct o2g_match_entry match; /* recv: source, tag, ignore as asked */
 	struct o2g_peer *peer; /* whom it talks to; recv: set when matched */
 	u8 kind, state, flags;
-	int status;	   /* 0 or negative errno, valid when done */
-	u64 id;		   /* engine's cookie for it, never 0 */
-	u64 tag;	   /* send: tag. recv: of the matched message */
-	u64 len;	   /* send: bytes. recv: capacity. */
-	u64 msg_len;	   /* recv: length of the matched message */
-	u64 got;	   /* recv, get: bytes that have arrived */
+	int status;  /* 0 or negative errno, valid when done */
+	u64 id;	     /* engine's cookie for it, never 0 */
+	u64 tag;     /* send: tag. recv: of the matched message */
+	u64 len;     /* send: bytes. recv: capacity. */
+	u64 msg_len; /* recv: length of the matched message */
+	u64 got;     /* recv, get: bytes that have arrived */
 	const struct o2g_seg *segs;
 	u32 nsegs;
 	struct o2g_seg seg0; /* segs points here for a single segment */
@@ -86,23 +91,23 @@ struct o2g_req {
 	 * segs an empty one. */
 	const struct o2g_view *view;
 	struct o2g_list link; /* in one of the peer's lists */
-	u64 remote;	   /* cookie at the other end */
-	u64 key, offset;   /* put, get: remote memory */
-	struct o2g_tx tx;  /* for the one packet in flight with a body */
+	u64 remote;	      /* cookie at the other end */
+	u64 key, offset;      /* put, get: remote memory */
+	struct o2g_tx tx;     /* for the one packet in flight with a body */
 };
 
 /* A message nobody asked for yet; the engine allocates it with room for body. */
 struct o2g_unexp {
 	struct o2g_match_entry match;
 	struct o2g_peer *peer;
-	u8 type, flags;	     /* EAGER or RTS; packet flags */
-	bool complete;	     /* EAGER: the body is all here */
+	u8 type, flags; /* EAGER or RTS; packet flags */
+	bool complete;	/* EAGER: the body is all here */
 	u64 len, cookie, aux;
-	u64 charge;	     /* credit to give back */
-	bool extra;	     /* ... of the extra kind */
-	struct o2g_req *req; /* claimed by this receive while arriving */
-	int error;	     /* the peer died before it was complete */
-	struct o2g_seg body; /* engine's memory, len bytes */
+	u64 charge;	      /* credit to give back */
+	bool extra;	      /* ... of the extra kind */
+	struct o2g_req *req;  /* claimed by this receive while arriving */
+	int error;	      /* the peer died before it was complete */
+	struct o2g_seg body;  /* engine's memory, len bytes */
 	struct o2g_list link; /* peer->arriving while incomplete */
 };
 
@@ -128,35 +133,35 @@ struct o2g_rx {
 
 struct o2g_peer {
 	u32 rank;
-	bool down;	  /* no packet goes out any more */
-	bool said_bye;	  /* it closed in order */
-	bool said_stall;  /* we told it that we are stalled */
-	bool is_stalled;  /* it told us */
-	bool starting;	  /* o2g_send_stalled is at work, further up the stack */
-	bool raw;	  /* a registered socket: eager only, no credit */
-	bool no_get;	  /* reading its memory was refused */
-	bool can_get;	  /* its channel can read its memory */
-	u64 eager_max;	  /* largest eager body, from the channel */
-	u64 inject_max;	  /* below this the channel may take it without a request */
-	u64 get_min;	  /* shorter messages are not offered for reading */
+	bool down;	 /* no packet goes out any more */
+	bool said_bye;	 /* it closed in order */
+	bool said_stall; /* we told it that we are stalled */
+	bool is_stalled; /* it told us */
+	bool starting;	 /* o2g_send_stalled is at work, further up the stack */
+	bool raw;	 /* a registered socket: eager only, no credit */
+	bool no_get;	 /* reading its memory was refused */
+	bool can_get;	 /* its channel can read its memory */
+	u64 eager_max;	 /* largest eager body, from the channel */
+	u64 inject_max; /* below this the channel may take it without a request */
+	u64 get_min;	/* shorter messages are not offered for reading */
 	/* credit, as sender and as receiver */
-	u32 credit;	  /* what we may still charge it */
-	u32 env_credit;	  /* ... for envelopes only */
-	u32 granted;	  /* what it may have outstanding here */
-	u32 used;	  /* charged by it and not given back */
+	u32 credit;	       /* what we may still charge it */
+	u32 env_credit;	       /* ... for envelopes only */
+	u32 granted;	       /* what it may have outstanding here */
+	u32 used;	       /* charged by it and not given back */
 	u32 extra, extra_used; /* the same for envelopes beyond the budget; an
 				* extra grant is good for one use */
-	u32 owed;	  /* to be given back with the next packet */
-	u32 posted;	  /* receives posted here for it alone */
+	u32 owed;	       /* to be given back with the next packet */
+	u32 posted;	       /* receives posted here for it alone */
 	struct o2g_list stall_link; /* core->stalled_peers while is_stalled */
 	/* requests */
-	struct o2g_list stalled;  /* sends kept at home */
-	struct o2g_list waiting;  /* sends, puts that wait for an answer */
-	struct o2g_list incoming; /* receives, gets with DATA to come */
-	struct o2g_list arriving; /* unexpected messages, incomplete */
+	struct o2g_list stalled;   /* sends kept at home */
+	struct o2g_list waiting;   /* sends, puts that wait for an answer */
+	struct o2g_list incoming;  /* receives, gets with DATA to come */
+	struct o2g_list arriving;  /* unexpected messages, incomplete */
 	struct o2g_list held_gets; /* beyond O2G_GETS_MAX */
-	u32 gets;	  /* under way */
-	u32 replies;	  /* to its gets, not all handed to the channel yet */
+	u32 gets;		   /* under way */
+	u32 replies; /* to its gets, not all handed to the channel yet */
 	/* messages and puts, with the bytes they announce */
 	u64 msgs_sent, bytes_sent, msgs_recv, bytes_recv;
 };
@@ -226,13 +231,13 @@ struct o2g_core {
 	u32 rank;
 	u64 budget_total; /* unexpected bytes all peers together may use */
 	u64 granted_total;
-	u32 budget_peer;  /* what one peer's grant may grow to */
-	u32 npeers_alive; /* peers initialised and not down */
-	u32 posted_any;	  /* receives posted for any source */
+	u32 budget_peer;   /* what one peer's grant may grow to */
+	u32 npeers_alive;  /* peers initialised and not down */
+	u32 posted_any;	   /* receives posted for any source */
 	bool any_outlives; /* ... which end with no peer: the engine sees to
 			    * them, by o2g_proto_give_up() */
 	struct o2g_list stalled_peers;
-	u64 data_chunk;	  /* largest DATA body */
+	u64 data_chunk; /* largest DATA body */
 	struct o2g_core_stats stats;
 };
 
@@ -240,11 +245,11 @@ struct o2g_core {
 enum o2g_proto_reason {
 	O2G_PROTO_OK,
 	O2G_PROTO_WRONG_ENDPOINT,
-	O2G_PROTO_TOO_LONG,	/* eager body beyond eager_max or the credit */
-	O2G_PROTO_NO_REQUEST,	/* a cookie that names nothing of this peer */
-	O2G_PROTO_BAD_STATE,	/* ... nothing that waits for this packet */
-	O2G_PROTO_BAD_RANGE,	/* DATA outside the receive */
-	O2G_PROTO_BAD_CREDIT,	/* more credit than there can be */
+	O2G_PROTO_TOO_LONG,   /* eager body beyond eager_max or the credit */
+	O2G_PROTO_NO_REQUEST, /* a cookie that names nothing of this peer */
+	O2G_PROTO_BAD_STATE,  /* ... nothing that waits for this packet */
+	O2G_PROTO_BAD_RANGE,  /* DATA outside the receive */
+	O2G_PROTO_BAD_CREDIT, /* more credit than there can be */
 	O2G_PROTO_NO_MEMORY,
 	O2G_PROTO_AFTER_BYE,
 	O2G_PROTO_REASONS
@@ -296,8 +301,7 @@ void o2g_proto_bye(struct o2g_core *c, struct o2g_peer *p);
  * the body goes; anything else: close the connection. Call end also when there
  * is no body.
  */
-enum o2g_proto_reason o2g_proto_rx_begin(struct o2g_core *c,
-					 struct o2g_peer *p,
+enum o2g_proto_reason o2g_proto_rx_begin(struct o2g_core *c, struct o2g_peer *p,
 					 const struct o2g_hdr *h,
 					 struct o2g_rx *rx);
 enum o2g_proto_reason o2g_proto_rx_end(struct o2g_core *c, struct o2g_peer *p,
@@ -306,9 +310,9 @@ enum o2g_proto_reason o2g_proto_rx_end(struct o2g_core *c, struct o2g_peer *p,
  * Both in one, for a plain EAGER packet (no flags, the right ends) that is all
  * here, its body at @body.
  */
-enum o2g_proto_reason o2g_proto_rx_whole(struct o2g_core *c,
-					 struct o2g_peer *p, u64 tag,
-					 u32 credit, const void *body, u64 len);
+enum o2g_proto_reason o2g_proto_rx_whole(struct o2g_core *c, struct o2g_peer *p,
+					 u64 tag, u32 credit, const void *body,
+					 u64 len);
 /* The packet for which xmit returned 1 is out. */
 void o2g_proto_sent(struct o2g_core *c, struct o2g_req *req);
 /*

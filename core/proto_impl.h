@@ -37,9 +37,10 @@ static inline int xmit_answer(struct o2g_core *c, struct o2g_peer *p,
 			      enum o2g_pkt type, u64 cookie, u64 length,
 			      u64 aux)
 {
-	struct o2g_hdr h = {
-		.type = type, .cookie = cookie, .length = length, .aux = aux
-	};
+	struct o2g_hdr h = { .type = type,
+			     .cookie = cookie,
+			     .length = length,
+			     .aux = aux };
 
 	if (p->down)
 		return -O2G_ERR_PEER;

@@ -82,8 +82,10 @@ static void claim(struct o2g_core *c, struct o2g_req *req, struct o2g_unexp *u)
 		o2g_recv_drop_unexpected(c, u);
 		finish(c, req, error);
 	} else if (u->type == O2G_PKT_RTS) {
-		struct o2g_hdr rts = { .flags = u->flags, .length = u->len,
-				       .cookie = u->cookie, .aux = u->aux };
+		struct o2g_hdr rts = { .flags = u->flags,
+				       .length = u->len,
+				       .cookie = u->cookie,
+				       .aux = u->aux };
 
 		o2g_recv_drop_unexpected(c, u);
 		answer_rts(c, req, &rts);
@@ -174,8 +176,8 @@ struct o2g_unexp *o2g_proto_probe(struct o2g_core *c, u32 src, u64 tag,
 	if (e)
 		return unexp_of(e);
 	o2g_list_for_each_safe(l, tmp, &c->stalled_peers) {
-		struct o2g_peer *p = container_of(l, struct o2g_peer,
-						  stall_link);
+		struct o2g_peer *p =
+			container_of(l, struct o2g_peer, stall_link);
 
 		if (src == O2G_MATCH_ANY || src == p->rank)
 			o2g_credit_wanted(c, p);
@@ -352,8 +354,7 @@ enum o2g_proto_reason o2g_recv_rx_data(struct o2g_core *c, struct o2g_peer *p,
 		return O2G_PROTO_BAD_STATE;
 	want = req->kind == O2G_REQ_RECV ? min_u64(req->len, req->msg_len) :
 					   req->len;
-	if (h->aux != req->got || h->length > want - req->got ||
-	    h->length == 0)
+	if (h->aux != req->got || h->length > want - req->got || h->length == 0)
 		return O2G_PROTO_BAD_RANGE;
 	sink_to_req(&rx->sink, req, req->got, h->length);
 	rx->req = req;

@@ -16,8 +16,10 @@ void o2g_rma_push(struct o2g_core *c, struct o2g_req *req)
 	while (!req->status && req->msg_len < req->len) {
 		u64 n = min_u64(req->len - req->msg_len, c->data_chunk);
 		u64 off = req->msg_len;
-		struct o2g_hdr h = { .type = O2G_PKT_PUT, .tag = req->key,
-				     .length = n, .cookie = req->id,
+		struct o2g_hdr h = { .type = O2G_PKT_PUT,
+				     .tag = req->key,
+				     .length = n,
+				     .cookie = req->id,
 				     .aux = req->offset + off };
 		int ret;
 
@@ -53,8 +55,10 @@ void o2g_proto_put(struct o2g_core *c, struct o2g_req *req)
 
 static void start_get(struct o2g_core *c, struct o2g_req *req)
 {
-	struct o2g_hdr h = { .type = O2G_PKT_GET, .tag = req->key,
-			     .length = req->len, .cookie = req->id,
+	struct o2g_hdr h = { .type = O2G_PKT_GET,
+			     .tag = req->key,
+			     .length = req->len,
+			     .cookie = req->id,
 			     .aux = req->offset };
 
 	req->peer->gets++;
@@ -130,8 +134,7 @@ enum o2g_proto_reason o2g_rma_rx_get(struct o2g_core *c, struct o2g_peer *p,
 		return O2G_PROTO_BAD_STATE;
 	err = c->ops->mem(c, p, h->tag, h->aux, h->length, false, &seg);
 	if (err) {
-		xmit_answer(c, p, O2G_PKT_NAK, h->cookie, h->length,
-			    (u64)-err);
+		xmit_answer(c, p, O2G_PKT_NAK, h->cookie, h->length, (u64)-err);
 		return O2G_PROTO_OK;
 	}
 	req = c->ops->reply_alloc(c, p);

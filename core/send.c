@@ -23,8 +23,10 @@ static void wait_for_answer(struct o2g_req *req)
 
 static void send_eager_sync(struct o2g_core *c, struct o2g_req *req)
 {
-	struct o2g_hdr h = { .type = O2G_PKT_EAGER, .flags = O2G_PKTF_SYNC,
-			     .tag = req->tag, .length = req->len,
+	struct o2g_hdr h = { .type = O2G_PKT_EAGER,
+			     .flags = O2G_PKTF_SYNC,
+			     .tag = req->tag,
+			     .length = req->len,
 			     .cookie = req->id };
 
 	wait_for_answer(req);
@@ -34,7 +36,8 @@ static void send_eager_sync(struct o2g_core *c, struct o2g_req *req)
 
 static inline void send_eager(struct o2g_core *c, struct o2g_req *req)
 {
-	struct o2g_hdr h = { .type = O2G_PKT_EAGER, .tag = req->tag,
+	struct o2g_hdr h = { .type = O2G_PKT_EAGER,
+			     .tag = req->tag,
 			     .length = req->len };
 	int ret = xmit(c, req->peer, &h, req, 0, req->len);
 
@@ -51,8 +54,10 @@ static inline void send_eager(struct o2g_core *c, struct o2g_req *req)
 
 static void send_rts(struct o2g_core *c, struct o2g_req *req, u8 flags)
 {
-	struct o2g_hdr h = { .type = O2G_PKT_RTS, .flags = flags,
-			     .tag = req->tag, .length = req->len,
+	struct o2g_hdr h = { .type = O2G_PKT_RTS,
+			     .flags = flags,
+			     .tag = req->tag,
+			     .length = req->len,
 			     .cookie = req->id };
 
 	if (c->ops->expose && c->ops->expose(c, req, &h.aux))
@@ -109,8 +114,11 @@ void o2g_proto_send(struct o2g_core *c, struct o2g_req *req)
 int o2g_proto_inject(struct o2g_core *c, struct o2g_peer *p, u64 tag,
 		     const void *buf, u64 len)
 {
-	struct o2g_hdr h = { .type = O2G_PKT_EAGER, .tag = tag, .length = len,
-			     .src = c->rank, .dst = p->rank,
+	struct o2g_hdr h = { .type = O2G_PKT_EAGER,
+			     .tag = tag,
+			     .length = len,
+			     .src = c->rank,
+			     .dst = p->rank,
 			     .credit = p->owed };
 
 	if (unlikely(len >= p->inject_max || p->down ||
@@ -141,8 +149,8 @@ void o2g_send_stalled(struct o2g_core *c, struct o2g_peer *p)
 
 	p->starting = true;
 	while (started && !p->down && !o2g_list_empty(&p->stalled)) {
-		struct o2g_req *req = o2g_list_first(&p->stalled,
-						     struct o2g_req, link);
+		struct o2g_req *req =
+			o2g_list_first(&p->stalled, struct o2g_req, link);
 
 		o2g_list_del(&req->link);
 		started = start(c, req);
@@ -162,8 +170,10 @@ void o2g_send_data(struct o2g_core *c, struct o2g_req *req)
 {
 	while (req->got < req->msg_len) {
 		u64 n = min_u64(req->msg_len - req->got, c->data_chunk);
-		struct o2g_hdr h = { .type = O2G_PKT_DATA, .length = n,
-				     .cookie = req->remote, .aux = req->got };
+		struct o2g_hdr h = { .type = O2G_PKT_DATA,
+				     .length = n,
+				     .cookie = req->remote,
+				     .aux = req->got };
 		u64 off = req->got;
 		int ret;
 

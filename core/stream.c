@@ -87,9 +87,8 @@ long o2g_stream_feed(struct o2g_stream *s, const void *data, size_t len,
 	/* A packet without a body ends with no byte left to look at. */
 	while (used < len || (s->in_body && !s->body_left)) {
 		const u8 *at = (const u8 *)data + used;
-		long n = s->in_body ?
-				 feed_body(s, at, len - used, ops, ctx) :
-				 feed_header(s, at, len - used, ops, ctx);
+		long n = s->in_body ? feed_body(s, at, len - used, ops, ctx) :
+				      feed_header(s, at, len - used, ops, ctx);
 
 		if (n < 0) {
 			s->failed = n;

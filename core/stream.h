@@ -15,11 +15,11 @@
 
 struct o2g_stream {
 	u8 raw[O2G_HDR_SIZE];
-	u32 have;	      /* header bytes in raw */
-	bool in_body;	      /* header decoded, body_left bytes to come */
-	struct o2g_hdr hdr;   /* valid while in_body */
+	u32 have;	    /* header bytes in raw */
+	bool in_body;	    /* header decoded, body_left bytes to come */
+	struct o2g_hdr hdr; /* valid while in_body */
 	u64 body_left;
-	int failed;	      /* 0, or the errno that has stopped it */
+	int failed;		    /* 0, or the errno that has stopped it */
 	enum o2g_wire_reason error; /* ... when that is -EBADMSG of a header */
 };
 

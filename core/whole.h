@@ -10,9 +10,9 @@
 #include "proto_impl.h"
 #include "wire.h"
 
-static inline enum o2g_proto_reason
-whole_recv(struct o2g_core *c, struct o2g_peer *p, u64 tag, const void *body,
-	   u64 len)
+static inline enum o2g_proto_reason whole_recv(struct o2g_core *c,
+					       struct o2g_peer *p, u64 tag,
+					       const void *body, u64 len)
 {
 	struct o2g_req *req;
 
@@ -35,9 +35,10 @@ whole_recv(struct o2g_core *c, struct o2g_peer *p, u64 tag, const void *body,
 	return O2G_PROTO_OK;
 }
 
-static inline enum o2g_proto_reason
-whole_rx(struct o2g_core *c, struct o2g_peer *p, u64 tag, u32 credit,
-	 const void *body, u64 len)
+static inline enum o2g_proto_reason whole_rx(struct o2g_core *c,
+					     struct o2g_peer *p, u64 tag,
+					     u32 credit, const void *body,
+					     u64 len)
 {
 	enum o2g_proto_reason r = O2G_PROTO_AFTER_BYE;
 

@@ -25,19 +25,19 @@
 #define O2G_BODY_MAX (1ull << 48)
 
 enum o2g_pkt {
-	O2G_PKT_EAGER = 1,  /* a whole message; cookie when SYNC */
-	O2G_PKT_RTS,	    /* cookie: the send; aux: its memory when GETTABLE */
-	O2G_PKT_CTS,	    /* cookie: the send; aux: the receive */
-	O2G_PKT_DATA,	    /* cookie: the receive (or get) the body belongs to */
-	O2G_PKT_FIN,	    /* cookie: the send, put or get that is complete */
-	O2G_PKT_CREDIT,	    /* only the credit field and STALLED */
-	O2G_PKT_PUT,	    /* cookie: the put, answered with FIN or NAK */
-	O2G_PKT_GET,	    /* cookie: the get, answered with DATA or NAK */
-	O2G_PKT_NAK,	    /* cookie: the refused put, get or send */
-	O2G_PKT_CANCEL,	    /* cookie: the send whose RTS is to be forgotten */
+	O2G_PKT_EAGER = 1, /* a whole message; cookie when SYNC */
+	O2G_PKT_RTS,	   /* cookie: the send; aux: its memory when GETTABLE */
+	O2G_PKT_CTS,	   /* cookie: the send; aux: the receive */
+	O2G_PKT_DATA,	/* cookie: the receive (or get) the body belongs to */
+	O2G_PKT_FIN,	/* cookie: the send, put or get that is complete */
+	O2G_PKT_CREDIT, /* only the credit field and STALLED */
+	O2G_PKT_PUT,	/* cookie: the put, answered with FIN or NAK */
+	O2G_PKT_GET,	/* cookie: the get, answered with DATA or NAK */
+	O2G_PKT_NAK,	/* cookie: the refused put, get or send */
+	O2G_PKT_CANCEL, /* cookie: the send whose RTS is to be forgotten */
 	O2G_PKT_CANCEL_ACK, /* cookie: that send */
 	O2G_PKT_BYE,	    /* the sender closes in order; nothing follows */
-	O2G_PKT_MOVED,	    /* tcp's own: what follows comes on another socket */
+	O2G_PKT_MOVED, /* tcp's own: what follows comes on another socket */
 	O2G_PKT_MAX
 };
 

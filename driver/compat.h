@@ -12,7 +12,8 @@
 static inline bool o2gk_is_v6(const struct sock *sk)
 {
 #if IS_ENABLED(CONFIG_IPV6)
-	return sk->sk_family == AF_INET6 && !ipv6_addr_v4mapped(&sk->sk_v6_daddr);
+	return sk->sk_family == AF_INET6 &&
+	       !ipv6_addr_v4mapped(&sk->sk_v6_daddr);
 #else
 	return false;
 #endif
@@ -22,8 +23,8 @@ static inline bool o2gk_is_v6(const struct sock *sk)
 static inline bool o2gk_other_end(const struct sock *a, const struct sock *b)
 {
 	if (!net_eq(sock_net(a), sock_net(b)) ||
-	    o2gk_is_v6(a) != o2gk_is_v6(b) ||
-	    a->sk_num != ntohs(b->sk_dport) || b->sk_num != ntohs(a->sk_dport))
+	    o2gk_is_v6(a) != o2gk_is_v6(b) || a->sk_num != ntohs(b->sk_dport) ||
+	    b->sk_num != ntohs(a->sk_dport))
 		return false;
 #if IS_ENABLED(CONFIG_IPV6)
 	if (o2gk_is_v6(a))

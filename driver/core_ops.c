@@ -179,7 +179,8 @@ static struct o2gk_unexp *unexp_get(struct o2gk_ep *ep)
 	struct o2gk_unexp *u = ep->spare;
 
 	if (!u)
-		return kmem_cache_zalloc(unexp_cache, GFP_ATOMIC | __GFP_NOWARN);
+		return kmem_cache_zalloc(unexp_cache,
+					 GFP_ATOMIC | __GFP_NOWARN);
 	ep->spare = NULL;
 	memset(u, 0, sizeof(*u));
 	return u;

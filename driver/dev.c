@@ -319,7 +319,8 @@ static int wait_until_sent(struct o2gk_ep *ep, unsigned long end)
 	while (!all_sent(ep)) {
 		if (time_after(jiffies, end))
 			return -ETIME;
-		if (schedule_timeout_interruptible(1) && signal_pending(current))
+		if (schedule_timeout_interruptible(1) &&
+		    signal_pending(current))
 			return -EINTR;
 	}
 	return 0;

@@ -18,9 +18,9 @@ struct iovec;
 
 enum o2gk_seg_type {
 	O2GK_SEG_KERNEL, /* kaddr */
-	O2GK_SEG_LATER,	 /* a small receive: has no memory until it is matched */
-	O2GK_SEG_PAGES,	 /* bvec: pinned pages */
-	O2GK_SEG_USER,	 /* iov: memory of the endpoint's process */
+	O2GK_SEG_LATER, /* a small receive: has no memory until it is matched */
+	O2GK_SEG_PAGES, /* bvec: pinned pages */
+	O2GK_SEG_USER,	/* iov: memory of the endpoint's process */
 };
 
 /* A request's memory: one segment, whatever it is made of. */

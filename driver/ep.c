@@ -15,8 +15,7 @@
 
 /* --- the lock --- */
 
-void o2gk_ep_lock(struct o2gk_ep *ep)
-	__acquires(&ep->lock)
+void o2gk_ep_lock(struct o2gk_ep *ep) __acquires(&ep->lock)
 {
 	spin_lock_bh(&ep->lock);
 }
@@ -51,8 +50,8 @@ static bool must_wake(struct o2gk_ep *ep)
 
 static struct o2gk_peer *take_dirty(struct o2gk_ep *ep)
 {
-	struct o2gk_peer *p = list_first_entry_or_null(&ep->dirty,
-						       struct o2gk_peer, dirty);
+	struct o2gk_peer *p =
+		list_first_entry_or_null(&ep->dirty, struct o2gk_peer, dirty);
 
 	if (p)
 		list_del_init(&p->dirty);
@@ -82,8 +81,7 @@ static struct o2gk_peer *next_push(struct o2gk_ep *ep,
 }
 
 void o2gk_ep_unlock(struct o2gk_ep *ep, enum o2gk_context context,
-		    struct o2gk_peer *own)
-	__releases(&ep->lock)
+		    struct o2gk_peer *own) __releases(&ep->lock)
 {
 	int pushes = context == O2GK_CALLER ? PUSHES : 0;
 	struct o2gk_peer *p;
@@ -245,8 +243,8 @@ int o2gk_ep_grow(struct o2gk_ep *ep, u32 nslots)
 	if (nslots > O2GK_SLAB * O2GK_MAX_SLABS)
 		return -E2BIG;
 	while (ep->nslots < nslots) {
-		struct o2gk_req *slab = kvcalloc(O2GK_SLAB, sizeof(*slab),
-						 GFP_KERNEL_ACCOUNT);
+		struct o2gk_req *slab =
+			kvcalloc(O2GK_SLAB, sizeof(*slab), GFP_KERNEL_ACCOUNT);
 
 		if (!slab)
 			return -ENOMEM;

@@ -90,7 +90,8 @@ static int inject_lone(struct o2gk_ep *ep, const struct o2gd_inject *i)
 
 int o2gk_inject(struct o2gk_ep *ep, const struct o2gd_inject *i)
 {
-	struct small s = { .head.peer = i->peer, .head.len = i->len,
+	struct small s = { .head.peer = i->peer,
+			   .head.len = i->len,
 			   .head.tag = i->tag };
 	int err = inject_lone(ep, i);
 

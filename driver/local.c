@@ -35,8 +35,9 @@
 /* For who measures, or looks for what goes over lo. */
 static bool direct = true;
 module_param(direct, bool, 0644);
-MODULE_PARM_DESC(direct,
-		 "connections made from now on between endpoints of this host do not use TCP");
+MODULE_PARM_DESC(
+	direct,
+	"connections made from now on between endpoints of this host do not use TCP");
 
 /* Every peer with a socket, by the ports of its connection. */
 static DEFINE_MUTEX(all_lock);

@@ -33,8 +33,8 @@ struct o2gk_way {
 };
 
 struct o2gk_link {
-	spinlock_t lock; /* taken with softirqs off */
-	refcount_t refs; /* of its two peers */
+	spinlock_t lock;	  /* taken with softirqs off */
+	refcount_t refs;	  /* of its two peers */
 	struct o2gk_peer *end[2]; /* NULL: it is being closed */
 	struct o2gk_way way[2];	  /* by the sender's side */
 	bool pumping; /* somebody delivers mail, and keeps the ends alive */

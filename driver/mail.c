@@ -122,8 +122,8 @@ static enum o2gd_lost end(struct o2gk_peer *q, struct o2gk_link *l,
 }
 
 /* The receiver is lost; the sender hears of that soon, in another way. */
-static void forget(struct o2gk_peer *q, struct o2gk_link *l,
-		   struct o2gk_way *w, struct o2gk_job *j)
+static void forget(struct o2gk_peer *q, struct o2gk_link *l, struct o2gk_way *w,
+		   struct o2gk_job *j)
 {
 	spin_lock(&l->lock);
 	w->reading = NULL;
@@ -218,8 +218,8 @@ static bool next(const struct o2gk_link *l, unsigned int *side)
 	for (*side = 0; *side < 2; ++*side) {
 		const struct o2gk_way *w = &l->way[*side];
 
-		if (o2g_list_empty(&w->mail) || w->is_late ||
-		    !l->end[!*side] || !is_tcp_drained(w))
+		if (o2g_list_empty(&w->mail) || w->is_late || !l->end[!*side] ||
+		    !is_tcp_drained(w))
 			continue;
 		if (l->end[*side] || !is_for_tcp(first(w)))
 			return true;

@@ -51,5 +51,6 @@ static void __exit o2gk_exit(void)
 module_init(o2gk_init);
 module_exit(o2gk_exit);
 MODULE_AUTHOR("The O2G project");
-MODULE_DESCRIPTION("MPI messages over TCP, matched and copied where they arrive");
+MODULE_DESCRIPTION(
+	"MPI messages over TCP, matched and copied where they arrive");
 MODULE_LICENSE("Dual BSD/GPL");

@@ -71,12 +71,10 @@ static bool pin_piece(struct o2gk_pin *pin, const struct iovec *iov, bool write)
 	unsigned int off = offset_in_page(start);
 
 	for (i = 0; i < want;) {
-		int got = pin_user_pages_fast((start & PAGE_MASK) +
-						      (i << PAGE_SHIFT),
-					      want - i,
-					      FOLL_LONGTERM |
-						      (write ? FOLL_WRITE : 0),
-					      pin->pages + pin->n);
+		int got = pin_user_pages_fast(
+			(start & PAGE_MASK) + (i << PAGE_SHIFT), want - i,
+			FOLL_LONGTERM | (write ? FOLL_WRITE : 0),
+			pin->pages + pin->n);
 
 		if (got <= 0)
 			return false;
@@ -85,8 +83,8 @@ static bool pin_piece(struct o2gk_pin *pin, const struct iovec *iov, bool write)
 
 			bv->bv_page = pin->pages[pin->n++];
 			bv->bv_offset = off;
-			bv->bv_len = min_t(unsigned long, PAGE_SIZE - off,
-					   left);
+			bv->bv_len =
+				min_t(unsigned long, PAGE_SIZE - off, left);
 			left -= bv->bv_len;
 			off = 0;
 		}
@@ -101,10 +99,10 @@ static struct o2gk_pin *pin_alloc(unsigned long npages)
 	if (!pin)
 		return NULL;
 	refcount_set(&pin->refs, 1);
-	pin->pages = kvmalloc_array(npages, sizeof(*pin->pages),
-				    GFP_KERNEL_ACCOUNT);
-	pin->bvec = kvmalloc_array(npages, sizeof(*pin->bvec),
-				   GFP_KERNEL_ACCOUNT);
+	pin->pages =
+		kvmalloc_array(npages, sizeof(*pin->pages), GFP_KERNEL_ACCOUNT);
+	pin->bvec =
+		kvmalloc_array(npages, sizeof(*pin->bvec), GFP_KERNEL_ACCOUNT);
 	if (!pin->pages || !pin->bvec) {
 		o2gk_pin_free(pin);
 		return NULL;

@@ -25,14 +25,16 @@
 #include "stream.h"
 #include "uapi/o2g.h"
 
-#define O2GK_SLAB 256	     /* requests allocated at a time */
+#define O2GK_SLAB 256 /* requests allocated at a time */
 #define O2GK_MAX_SLABS 4096
-#define O2GK_RX_SOFTIRQ (1024 << 10) /* bytes in a tick, then a worker goes on */
+#define O2GK_RX_SOFTIRQ \
+	(1024 << 10) /* bytes in a tick, then a worker goes on */
 #define O2GK_RX_WORKER (1024 << 10)
-#define O2GK_TX_TURN 64	     /* calls to TCP, then others get the processor */
-#define O2GK_TX_GATHER 16    /* small packets in one of them */
+#define O2GK_TX_TURN 64	  /* calls to TCP, then others get the processor */
+#define O2GK_TX_GATHER 16 /* small packets in one of them */
 #define O2GK_UNPIN_BATCH 16
-#define O2GK_LOCAL_EAGER (16 << 10) /* of a body copied under ep->lock: mail.c */
+#define O2GK_LOCAL_EAGER \
+	(16 << 10) /* of a body copied under ep->lock: mail.c */
 
 struct o2gk_ep;
 struct o2gk_paper;
@@ -42,7 +44,7 @@ struct o2gk_req;
 /* Pinned user pages; freed in process context only, because unpinning sleeps. */
 struct o2gk_pin {
 	struct list_head link; /* ep->unpin, once nobody needs it */
-	refcount_t refs; /* its owner, who copies from it (local.c) */
+	refcount_t refs;       /* its owner, who copies from it (local.c) */
 	struct page **pages;
 	struct bio_vec *bvec;
 	unsigned int n;
@@ -69,10 +71,10 @@ struct o2gk_req {
 	struct o2g_req core; /* core.owner: the endpoint */
 	u32 slot, gen;
 	u8 phase;
-	bool quiet;  /* say nothing on completion: the caller is told directly */
+	bool quiet; /* say nothing on completion: the caller is told directly */
 	bool inside; /* being submitted: done before the call returns? */
 	bool done_inside;
-	bool direct; /* its DATA goes by the link */
+	bool direct;	      /* its DATA goes by the link */
 	struct o2gk_pin *pin; /* its pinned pages */
 	struct iovec *iov;    /* its user memory, when not pinned */
 	struct iovec iov0;    /* iov points here for a single piece */
@@ -84,10 +86,10 @@ struct o2gk_req {
 
 struct o2gk_unexp {
 	struct o2g_unexp core;
-	u32 dump;    /* block + 1, or 0: */
-	void *kbuf;  /* ... the dump area was full, or it is so short: */
+	u32 dump;   /* block + 1, or 0: */
+	void *kbuf; /* ... the dump area was full, or it is so short: */
 	u8 small[O2GD_INLINE];
-	u64 handle;  /* taken by a matched probe; 0 otherwise */
+	u64 handle;	       /* taken by a matched probe; 0 otherwise */
 	struct list_head link; /* ep->taken */
 };
 
@@ -134,17 +136,17 @@ struct o2gk_peer {
 	struct o2g_rx rx;
 	struct iov_iter iter; /* where the body goes on */
 	bool iter_set;
-	bool rx_more; /* the last run stopped early */
-	unsigned long rx_tick; /* when softirq last copied */
-	u64 rx_copied;	       /* ... and how much since that tick */
+	bool rx_more;		  /* the last run stopped early */
+	unsigned long rx_tick;	  /* when softirq last copied */
+	u64 rx_copied;		  /* ... and how much since that tick */
 	struct o2gk_mem *put_mem; /* a put is being received into it */
 	struct work_struct rx_work;
 
 	/* sending: the queue is under ep->lock, its head also needs the socket's */
 	struct o2g_list txq; /* struct o2g_tx */
 	u64 txq_len;
-	u64 tx_bytes; /* of packets for the socket, ever */
-	u64 rx_bytes; /* ... received from it, under ep->lock */
+	u64 tx_bytes;		/* of packets for the socket, ever */
+	u64 rx_bytes;		/* ... received from it, under ep->lock */
 	struct list_head dirty; /* ep->dirty: has something new to send */
 	struct work_struct tx_work;
 
@@ -155,10 +157,10 @@ struct o2gk_peer {
 	struct work_struct local_work;
 
 	/* the end; under ep->lock */
-	bool bye;  /* it said so */
+	bool bye;	     /* it said so */
 	enum o2gd_lost doom; /* to be given up, found out without the socket */
 	u64 doom_detail;
-	int tx_err;	/* sending failed; under the socket's lock */
+	int tx_err; /* sending failed; under the socket's lock */
 	u64 drops[O2GD_NDROPS];
 	bool lost; /* o2g_proto_peer_down was called */
 	struct o2gk_done done;
@@ -166,7 +168,7 @@ struct o2gk_peer {
 
 struct o2gk_ep {
 	struct o2gk_paper *paper; /* the eight calls: all else is not used */
-	spinlock_t lock; /* taken with softirqs off */
+	spinlock_t lock;	  /* taken with softirqs off */
 	struct o2g_core core;
 	struct o2gk_peer **peers; /* by rank */
 	u32 rank, size;
@@ -188,34 +190,34 @@ struct o2gk_ep {
 	struct o2gd_shared *shared;
 	struct o2gd_sqe *sq;
 	u32 sq_mask, sq_head;
-	u32 unexpected;	 /* as last told user space */
+	u32 unexpected; /* as last told user space */
 	struct o2gd_cqe *cq;
 	u32 cq_mask, cq_tail;
-	u32 cq_freed;	 /* entries before this one have given their dump back */
-	u32 *cq_dump;	 /* by entry: block of the dump area + 1 */
+	u32 cq_freed; /* entries before this one have given their dump back */
+	u32 *cq_dump; /* by entry: block of the dump area + 1 */
 	struct list_head overflow;
 	u32 noverflow;
 	void *dump;
 	unsigned long *dump_map;
-	u16 *dump_len;	 /* by first block: how many */
+	u16 *dump_len; /* by first block: how many */
 	u32 dump_blocks, dump_next;
 
 	/* what is left for later */
 	struct list_head dirty;
 	struct list_head unpin;
 	u32 nunpin;
-	bool wake;	 /* something is news: look whether to wake */
-	u32 arrived;	 /* unexpected messages, for who probes */
+	bool wake;		 /* something is news: look whether to wake */
+	u32 arrived;		 /* unexpected messages, for who probes */
 	struct work_struct work; /* unpins, grows the matching table */
 
 	struct o2gk_unexp *spare; /* what the next unexpected message gets */
-	struct list_head taken; /* messages held by matched probes */
+	struct list_head taken;	  /* messages held by matched probes */
 	u64 next_handle;
 	struct list_head mems;
 	struct o2gk_mem *used_mem; /* what the core was given last */
 
 	wait_queue_head_t wait;
-	atomic_t waiters; /* threads in O2GD_WAIT */
+	atomic_t waiters;	/* threads in O2GD_WAIT */
 	struct o2gd_info stats; /* the driver's part; under lock */
 
 	/* for who looks from outside */

@@ -18,8 +18,7 @@ static_assert(sizeof(struct o2gd_paper_sock) == 64);
 
 /* --- the lock --- */
 
-void o2gk_paper_lock(struct o2gk_paper *paper)
-	__acquires(&paper->lock)
+void o2gk_paper_lock(struct o2gk_paper *paper) __acquires(&paper->lock)
 {
 	spin_lock_bh(&paper->lock);
 }
@@ -30,8 +29,7 @@ static void wake(wait_queue_head_t *q)
 		wake_up_interruptible(q);
 }
 
-void o2gk_paper_unlock(struct o2gk_paper *paper)
-	__releases(&paper->lock)
+void o2gk_paper_unlock(struct o2gk_paper *paper) __releases(&paper->lock)
 {
 	bool news = paper->wake, dump = paper->wake_dumper;
 
@@ -74,7 +72,8 @@ static void grow_bins(struct o2gk_paper *paper)
 		return;
 	o2gk_paper_lock(paper);
 	old = n > paper->match.nbins ?
-		      o2g_match_rehash(&paper->match, bins, n) : bins;
+		      o2g_match_rehash(&paper->match, bins, n) :
+		      bins;
 	o2gk_paper_unlock(paper);
 	kvfree(old);
 }

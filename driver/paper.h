@@ -67,7 +67,7 @@ struct o2gk_paper_area {
 	struct list_head order;	 /* oldest first */
 	struct rb_root places;
 	struct o2gk_paper_msg *rover; /* the search begins behind it */
-	u64 room; /* bytes that no message has */
+	u64 room;		      /* bytes that no message has */
 };
 
 enum o2gk_paper_phase {
@@ -95,8 +95,8 @@ struct o2gk_paper_sock {
 	struct o2g_stream stream;
 	struct o2gk_paper_recv *recv; /* takes the body, or: */
 	struct o2gk_paper_msg *msg;
-	u64 room;    /* bytes of it that still fit */
-	s32 error;   /* found while copying */
+	u64 room;  /* bytes of it that still fit */
+	s32 error; /* found while copying */
 	struct iovec iov;
 	struct iov_iter iter;
 	bool iter_set;
@@ -170,7 +170,8 @@ void o2gk_paper_area_destroy(struct o2gk_paper_area *a);
 /* NULL: there is no room. */
 struct o2gk_paper_msg *o2gk_paper_msg_alloc(struct o2gk_paper_area *a, u64 len);
 void o2gk_paper_msg_free(struct o2gk_paper_area *a, struct o2gk_paper_msg *m);
-struct o2gk_paper_msg *o2gk_paper_msg_find(struct o2gk_paper_area *a, u64 entry);
+struct o2gk_paper_msg *o2gk_paper_msg_find(struct o2gk_paper_area *a,
+					   u64 entry);
 u64 o2gk_paper_longest(const struct o2gk_paper_area *a);
 u64 o2gk_paper_used(const struct o2gk_paper_area *a);
 

@@ -80,7 +80,8 @@ static int write_head(const struct o2gk_paper_area *a)
 	struct o2gd_paper_dump head = { .magic = O2GD_PAPER_MAGIC };
 
 	return copy_to_user(u64_to_user_ptr(a->addr), &head, sizeof(head)) ?
-		       -EFAULT : 0;
+		       -EFAULT :
+		       0;
 }
 
 /* Under paper->mutex, in the program's own thread. */

@@ -106,9 +106,13 @@ static void take_late_recv(struct o2gk_paper *paper, struct late_recv *l)
 	if (!r)
 		return;
 	list_del_init(&r->link);
-	*l = (struct late_recv){ .r = r, .entry = r->entry, .rank = r->rank,
-				 .received = r->received, .tag = r->tag,
-				 .error = r->error, .done = r->done };
+	*l = (struct late_recv){ .r = r,
+				 .entry = r->entry,
+				 .rank = r->rank,
+				 .received = r->received,
+				 .tag = r->tag,
+				 .error = r->error,
+				 .done = r->done };
 }
 
 static void write_late_recv(const struct late_recv *r)
@@ -223,10 +227,12 @@ static void write_late_msg(const struct late_msg *l)
 
 	if (l->show && copy_to_user(e, &l->entry, sizeof(*e)))
 		return;
-	if (put_user(l->received, &e->received) || put_user(l->error, &e->error))
+	if (put_user(l->received, &e->received) ||
+	    put_user(l->error, &e->error))
 		return;
 	smp_wmb(); /* whole before it is linked, and before it is done */
-	if (l->show && put_user(l->addr, (u64 __user *)u64_to_user_ptr(l->link)))
+	if (l->show &&
+	    put_user(l->addr, (u64 __user *)u64_to_user_ptr(l->link)))
 		return;
 	if (l->done)
 		put_user(1, &e->done);
@@ -242,9 +248,11 @@ static bool take_late_msg(struct o2gk_paper *paper, struct late_msg *l)
 	if (!m)
 		return false;
 	list_del_init(&m->late);
-	*l = (struct late_msg){ .addr = addr_of(a, m), .show = !m->shown,
+	*l = (struct late_msg){ .addr = addr_of(a, m),
+				.show = !m->shown,
 				.link = a->addr + link_off(a, m),
-				.done = m->done, .received = m->received,
+				.done = m->done,
+				.received = m->received,
 				.error = m->error };
 	fill_entry(a, m, &l->entry);
 	m->shown = true;
@@ -328,8 +336,8 @@ int o2gk_paper_msg_remove(struct o2gk_paper *paper, u64 entry)
 	err = take_out(paper, entry, &link, &next);
 	o2gk_paper_unlock(paper);
 	if (!err && !a->map)
-		err = put_user(next, (u64 __user *)u64_to_user_ptr(a->addr +
-								   link));
+		err = put_user(next,
+			       (u64 __user *)u64_to_user_ptr(a->addr + link));
 	mutex_unlock(&paper->late_mutex);
 	return err;
 }

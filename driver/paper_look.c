@@ -42,10 +42,10 @@ void o2gk_paper_info(struct o2gk_paper *paper, struct o2gd_info *i)
 
 static void add_posted(struct o2g_match_entry *m, void *arg)
 {
-	o2gk_found_entry(arg, O2GD_QUEUE_POSTED, m,
-			 container_of(m, struct o2gk_paper_recv,
-				      match)->buffer.iov_len,
-			 O2GD_BODY_HERE);
+	o2gk_found_entry(
+		arg, O2GD_QUEUE_POSTED, m,
+		container_of(m, struct o2gk_paper_recv, match)->buffer.iov_len,
+		O2GD_BODY_HERE);
 }
 
 static void add_message(struct o2g_match_entry *m, void *arg)

@@ -100,9 +100,11 @@ static void pin(struct o2gk_paper *paper, struct o2gk_paper_recv *r)
 	};
 
 	r->pin = o2gk_paper_pin(paper, iov, 2);
-	r->nentry = offset_in_page(r->entry) >
-				    PAGE_SIZE - sizeof(struct o2gd_paper_entry) ?
-			    2 : 1;
+	r->nentry =
+		offset_in_page(r->entry) >
+				PAGE_SIZE - sizeof(struct o2gd_paper_entry) ?
+			2 :
+			1;
 }
 
 static struct o2gk_paper_recv *recv_alloc(u64 addr,
@@ -194,8 +196,8 @@ int o2gk_paper_cancel(struct o2gk_paper *paper, u64 addr)
 		return -EFAULT;
 	o2gk_paper_lock(paper);
 	r = n <= INT_MAX ? xa_load(&paper->posted, n) : NULL;
-	if (r && (r->entry != addr ||
-		  !o2g_match_remove(&paper->match, &r->match)))
+	if (r &&
+	    (r->entry != addr || !o2g_match_remove(&paper->match, &r->match)))
 		r = NULL;
 	if (r)
 		xa_erase_bh(&paper->posted, n);

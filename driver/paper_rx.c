@@ -196,7 +196,8 @@ static void wait_for_dumper(struct o2gk_paper_sock *s)
 
 bool o2gk_paper_rx_run(struct o2gk_paper_sock *s, enum o2gk_context context)
 {
-	struct turn t = { .s = s, .context = context,
+	struct turn t = { .s = s,
+			  .context = context,
 			  .budget = O2GK_RX_WORKER };
 	read_descriptor_t desc = { .arg.data = &t, .count = 1 };
 

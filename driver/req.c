@@ -362,9 +362,9 @@ int o2gk_probe(struct o2gk_ep *ep, struct o2gd_probe *a)
 		return -EINVAL;
 	o2gk_ep_lock(ep);
 	o2gk_sq_drain(ep);
-	u = a->take ? o2g_proto_mprobe(&ep->core, a->source, a->tag,
-				       a->ignore) :
-		      o2g_proto_probe(&ep->core, a->source, a->tag, a->ignore);
+	u = a->take ?
+		    o2g_proto_mprobe(&ep->core, a->source, a->tag, a->ignore) :
+		    o2g_proto_probe(&ep->core, a->source, a->tag, a->ignore);
 	if (u) {
 		a->from = u->peer->rank;
 		a->msg_tag = u->match.tag;

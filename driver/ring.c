@@ -33,10 +33,10 @@ static int area_layout(struct o2gd_setup *s)
 	    s->dump_size > MAX_DUMP)
 		return -EINVAL;
 	s->sq_off = PAGE_SIZE;
-	s->cq_off = s->sq_off +
-		    PAGE_ALIGN(s->sq_entries * sizeof(struct o2gd_sqe));
-	s->dump_off = s->cq_off +
-		      PAGE_ALIGN(s->cq_entries * sizeof(struct o2gd_cqe));
+	s->cq_off =
+		s->sq_off + PAGE_ALIGN(s->sq_entries * sizeof(struct o2gd_sqe));
+	s->dump_off =
+		s->cq_off + PAGE_ALIGN(s->cq_entries * sizeof(struct o2gd_cqe));
 	s->map_size = (u64)s->dump_off + s->dump_size;
 	return 0;
 }
@@ -179,8 +179,8 @@ void o2gk_cq_flush(struct o2gk_ep *ep)
 
 	lockdep_assert_held(&ep->lock);
 	while (room-- && !list_empty(&ep->overflow)) {
-		struct o2gk_done *d = list_first_entry(&ep->overflow,
-						       struct o2gk_done, link);
+		struct o2gk_done *d =
+			list_first_entry(&ep->overflow, struct o2gk_done, link);
 
 		list_del_init(&d->link);
 		cq_write(ep, d);

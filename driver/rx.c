@@ -30,15 +30,16 @@
 /* For who measures; docs/performance.md has numbers. */
 static uint rx_softirq = O2GK_RX_SOFTIRQ;
 module_param(rx_softirq, uint, 0644);
-MODULE_PARM_DESC(rx_softirq,
-		 "bytes of a connection's large messages that softirq copies in a tick; 0: all");
+MODULE_PARM_DESC(
+	rx_softirq,
+	"bytes of a connection's large messages that softirq copies in a tick; 0: all");
 
 struct turn {
 	struct o2gk_peer *p;
 	enum o2gk_context context;
 	size_t budget; /* body bytes that may be copied */
 	size_t copied;
-	bool more;     /* stopped early: a worker has to go on */
+	bool more;	     /* stopped early: a worker has to go on */
 	enum o2gd_lost lost; /* what ends the connection, and its detail */
 	u64 detail;
 };
@@ -57,8 +58,7 @@ static bool to_user(const struct o2gk_peer *p)
 
 static bool to_kernel(const struct o2gk_peer *p)
 {
-	return !p->rx.sink.room ||
-	       p->rx.sink.segs->type == O2GK_SEG_KERNEL;
+	return !p->rx.sink.room || p->rx.sink.segs->type == O2GK_SEG_KERNEL;
 }
 
 /* A worker's backlog has its memory, too, but runs as if in softirq. */
@@ -142,7 +142,8 @@ static int packet_begin(struct turn *t)
 	o2gk_rx_trace(p, &p->stream.hdr,
 		      ep->core.stats.unexpected != unexpected);
 	if (p->rx.req && p->rx.sink.room &&
-	    p->rx.sink.segs->type == O2GK_SEG_LATER && o2gk_recv_resolve(ep, p->rx.req))
+	    p->rx.sink.segs->type == O2GK_SEG_LATER &&
+	    o2gk_recv_resolve(ep, p->rx.req))
 		return refuse(t, O2GD_LOST_MEMORY, 0);
 	return 0;
 }
@@ -177,8 +178,8 @@ static int header_complete(struct turn *t, struct sk_buff *skb, int off,
 
 	o2gk_ep_lock(p->ep);
 	err = packet_begin(t);
-	if (!err && (!body || (body <= SMALL_BODY && body <= len &&
-			       to_kernel(p)))) {
+	if (!err &&
+	    (!body || (body <= SMALL_BODY && body <= len && to_kernel(p)))) {
 		if (body && copy_body(p, skb, off, body))
 			err = refuse(t, O2GD_LOST_ERROR, EFAULT);
 		else
@@ -308,7 +309,8 @@ size_t o2gk_rx_softirq_budget(unsigned long *tick, u64 *copied)
 void o2gk_rx_run(struct o2gk_peer *p, enum o2gk_context context)
 {
 	bool softirq = context == O2GK_SOFTIRQ;
-	struct turn t = { .p = p, .context = context,
+	struct turn t = { .p = p,
+			  .context = context,
 			  .budget = O2GK_RX_WORKER };
 
 	if (softirq)

@@ -214,7 +214,8 @@ void o2gk_sock_release_all(struct o2gk_ep *ep)
 		lock_sock(p->sk);
 		if (p->taken_over) {
 			o2gk_sock_restore(p);
-			p->sk->sk_data_ready(p->sk); /* what is left is theirs */
+			p->sk->sk_data_ready(
+				p->sk); /* what is left is theirs */
 		}
 		release_sock(p->sk);
 	}

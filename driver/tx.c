@@ -129,8 +129,8 @@ void o2gk_tx_drop(struct o2gk_peer *p)
 {
 	lockdep_assert_held(&p->ep->lock);
 	while (!o2g_list_empty(&p->txq)) {
-		struct o2g_tx *tx = o2g_list_first(&p->txq, struct o2g_tx,
-						   link);
+		struct o2g_tx *tx =
+			o2g_list_first(&p->txq, struct o2g_tx, link);
 
 		o2g_list_del(&tx->link);
 		if (!tx->req)
@@ -150,9 +150,9 @@ void o2gk_tx_drop(struct o2gk_peer *p)
  */
 struct batch {
 	struct o2g_tx *first;
-	u32 n;	       /* packets */
-	bool more;     /* others follow them */
-	size_t bytes;  /* of v, a piece for each that has no request */
+	u32 n;	      /* packets */
+	bool more;    /* others follow them */
+	size_t bytes; /* of v, a piece for each that has no request */
 	struct kvec v[O2GK_TX_GATHER];
 };
 
@@ -194,7 +194,8 @@ static struct kvec rest_of(struct o2gk_ctl *ctl)
 	struct o2g_tx *tx = &ctl->tx;
 	u64 done = tx->hdr_done + tx->off;
 
-	return (struct kvec){ (u8 *)ctl + offsetof(struct o2gk_ctl, tx.hdr) + done,
+	return (struct kvec){ (u8 *)ctl + offsetof(struct o2gk_ctl, tx.hdr) +
+				      done,
 			      O2G_HDR_SIZE - tx->hdr_done + tx->left };
 }
 
@@ -312,8 +313,8 @@ static bool advance(struct o2gk_peer *p, struct batch *b, u64 n,
 
 	o2gk_ep_lock(ep);
 	while (left--) {
-		struct o2g_tx *tx = o2g_list_first(&p->txq, struct o2g_tx,
-						   link);
+		struct o2g_tx *tx =
+			o2g_list_first(&p->txq, struct o2g_tx, link);
 
 		if (!is_out(tx, &n))
 			break;

@@ -24,11 +24,11 @@
 #include "settings.h"
 #include "user.h"
 
-#define WANT_US 20 /* a program that means to wait is back by then */
+#define WANT_US 20	  /* a program that means to wait is back by then */
 #define WANT_LATE_US 1000 /* ... where it may have to wait for a core */
 #define WANT_LAZY_US 1000 /* ... where it always came back */
-#define LAZIEST_US 16000 /* ... and has for long */
-#define QUICK 32 /* times in a row make always */
+#define LAZIEST_US 16000  /* ... and has for long */
+#define QUICK 32	  /* times in a row make always */
 #define LOOK_FIRST_US 2000
 #define LOOK_MIN_MS 1
 #define LOOK_MAX_MS 20
@@ -279,8 +279,9 @@ err_fds:
 		close(ep->outer_epfd);
 	if (ep->kick_fd >= 0)
 		close(ep->kick_fd);
-	o2g_warn("no progress thread (%s): messages wait while the program computes",
-		 strerror(-err));
+	o2g_warn(
+		"no progress thread (%s): messages wait while the program computes",
+		strerror(-err));
 	return 0;
 }
 

@@ -20,12 +20,9 @@
 #include "settings.h"
 #include "user.h"
 
-const struct chan_ops *const user_channel_table[] = {
-	&shm_chan_ops,
-	&bpf_chan_ops,
-	&tcp_chan_ops,
-	NULL
-};
+const struct chan_ops *const user_channel_table[] = { &shm_chan_ops,
+						      &bpf_chan_ops,
+						      &tcp_chan_ops, NULL };
 
 static const struct chan_ops *by_name(const char *name, size_t len)
 {
@@ -114,8 +111,9 @@ int user_channels_open(struct user_ep *ep)
 		const struct chan_ops *ops = by_name(list, len);
 
 		if (!ops && len) {
-			o2g_error("O2G_CHANNELS names \"%.*s\", which is not a channel; there are shm, bpf and tcp",
-				  (int)len, list);
+			o2g_error(
+				"O2G_CHANNELS names \"%.*s\", which is not a channel; there are shm, bpf and tcp",
+				(int)len, list);
 			return -EINVAL;
 		}
 		if (ops)
@@ -154,8 +152,8 @@ int user_channels_card(struct user_ep *ep, char *buf, size_t size)
 
 		if (!chan->ops->card)
 			continue;
-		n += (size_t)snprintf(buf + n, size - n, ";%s=",
-				      speaks(chan->ops));
+		n += (size_t)snprintf(buf + n, size - n,
+				      ";%s=", speaks(chan->ops));
 		if (n >= size)
 			break;
 		err = chan->ops->card(chan, buf + n, size - n);

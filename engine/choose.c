@@ -38,9 +38,10 @@ int o2g_choose_engine(const char **name, char *why, size_t size)
 		return 0;
 	}
 	if (strcmp(asked, "auto") && strcmp(asked, "kernel")) {
-		snprintf(why, size,
-			 "O2G_ENGINE is \"%s\", but auto, user or kernel is expected",
-			 asked);
+		snprintf(
+			why, size,
+			"O2G_ENGINE is \"%s\", but auto, user or kernel is expected",
+			asked);
 		return -EINVAL;
 	}
 	if (!driver_available(reason, sizeof(reason))) {
@@ -49,9 +50,10 @@ int o2g_choose_engine(const char **name, char *why, size_t size)
 		return 0;
 	}
 	if (!strcmp(asked, "kernel")) {
-		snprintf(why, size,
-			 "O2G_ENGINE=kernel cannot be met: %s; unset it or use O2G_ENGINE=user",
-			 reason);
+		snprintf(
+			why, size,
+			"O2G_ENGINE=kernel cannot be met: %s; unset it or use O2G_ENGINE=user",
+			reason);
 		return -ENODEV;
 	}
 	snprintf(why, size, "%s", reason);

@@ -73,8 +73,8 @@ void user_run_callbacks(struct user_ep *ep)
 	ep->lock.depth--;
 }
 
-static int xmit(struct o2g_core *c, struct o2g_peer *p,
-		const struct o2g_hdr *h, struct o2g_req *req, u64 off, u64 len)
+static int xmit(struct o2g_core *c, struct o2g_peer *p, const struct o2g_hdr *h,
+		struct o2g_req *req, u64 off, u64 len)
 {
 	struct chan_peer *cp = container_of(p, struct chan_peer, core);
 

@@ -64,7 +64,9 @@ int eng_dump_init(void *area, size_t size, struct eng_dump **dump)
 		return -EINVAL;
 	left = ((char *)area + size - (char *)b) & ~(u64)(ALIGN - 1);
 	*b = (struct block){ .size = left };
-	*d = (struct eng_dump){ .magic = DUMP_MAGIC, .start = b, .rover = b,
+	*d = (struct eng_dump){ .magic = DUMP_MAGIC,
+				.start = b,
+				.rover = b,
 				.room = left };
 	d->end = (struct block *)((char *)b + left);
 	*dump = d;

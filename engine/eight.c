@@ -27,9 +27,12 @@ static int start_kernel(int n_socks, const struct paper_form **f)
 	*f = &paper_kernel;
 	if (!rc || !strcmp(o2g_settings()->engine, "kernel"))
 		return rc;
-	o2g_warn("the driver cannot be used: %s%s; going on without",
-		 strerror(rc), rc == ENOMEM ?
-		 " (raise the limit of locked memory with `ulimit -l`)" : "");
+	o2g_warn(
+		"the driver cannot be used: %s%s; going on without",
+		strerror(rc),
+		rc == ENOMEM ?
+			" (raise the limit of locked memory with `ulimit -l`)" :
+			"");
 	*f = &paper_user;
 	return paper_user.init(n_socks);
 }
@@ -177,7 +180,9 @@ int o2g_poll(void)
 void o2g_message_header(void *header48, int from, int to, uint32_t context,
 			int tag, size_t len)
 {
-	struct o2g_hdr h = { .type = O2G_PKT_EAGER, .src = from, .dst = to,
+	struct o2g_hdr h = { .type = O2G_PKT_EAGER,
+			     .src = from,
+			     .dst = to,
 			     .tag = (u64)context << 32 | (u32)tag,
 			     .length = len };
 

@@ -61,8 +61,7 @@ struct eng_ops {
 	void (*mem_deregister)(struct o2g_mem *mem);
 	int (*rma)(struct o2g_ep *ep, bool put, int peer,
 		   const struct o2g_seg *segs, unsigned nsegs,
-		   const struct o2g_key *key, u64 offset,
-		   struct o2g_req **req);
+		   const struct o2g_key *key, u64 offset, struct o2g_req **req);
 	int (*peer_info)(struct o2g_ep *ep, int peer,
 			 struct o2g_peer_info *info);
 	int (*ep_info)(struct o2g_ep *ep, struct o2g_ep_info *info);

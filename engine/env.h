@@ -37,7 +37,7 @@ typedef uint64_t u64;
 
 #ifndef container_of
 #define container_of(ptr, type, member) \
-	((type *)((char *)(ptr) - offsetof(type, member)))
+	((type *)((char *)(ptr)-offsetof(type, member)))
 #endif
 
 #define env_assert(cond) assert(cond)

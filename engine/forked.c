@@ -72,8 +72,7 @@ static int no_cancel(struct o2g_req *req)
 }
 
 static int no_probe(struct o2g_ep *ep, int source, u64 tag, u64 ignore,
-		    bool block, struct o2g_msg **msg,
-		    struct o2g_status *status)
+		    bool block, struct o2g_msg **msg, struct o2g_status *status)
 {
 	return -O2G_ERR_FORKED;
 }
@@ -98,8 +97,8 @@ static int no_wait(struct o2g_req *req, struct o2g_status *status)
 	give_up();
 }
 
-static int no_wait_all(struct o2g_ep *ep, struct o2g_req *const *reqs,
-		       size_t n, struct o2g_status *statuses)
+static int no_wait_all(struct o2g_ep *ep, struct o2g_req *const *reqs, size_t n,
+		       struct o2g_status *statuses)
 {
 	give_up();
 }
@@ -165,8 +164,7 @@ static int no_rma(struct o2g_ep *ep, bool put, int peer,
 	return -O2G_ERR_FORKED;
 }
 
-static int no_peer_info(struct o2g_ep *ep, int peer,
-			struct o2g_peer_info *info)
+static int no_peer_info(struct o2g_ep *ep, int peer, struct o2g_peer_info *info)
 {
 	return -O2G_ERR_FORKED;
 }

@@ -174,8 +174,9 @@ int kern_take_socket(struct user_ep *ep, struct chan_peer *p, int fd)
 	int err = kern_call(ep->kern, O2GD_SOCKET, &s);
 
 	if (err < 0) {
-		o2g_warn("the driver does not take the connection to rank %u: %s",
-			 p->core.rank, strerror(-err));
+		o2g_warn(
+			"the driver does not take the connection to rank %u: %s",
+			p->core.rank, strerror(-err));
 		return err;
 	}
 	container_of(p, struct user_peer, cp)->handed = true;

@@ -95,7 +95,8 @@ bool kern_batch_take(struct user_ep *ep, u32 rank, u64 tag, const void *buf,
 
 /* --- the end of a batch --- */
 
-static const struct o2gd_small *message_at(const struct kern_batch *b, size_t at)
+static const struct o2gd_small *message_at(const struct kern_batch *b,
+					   size_t at)
 {
 	return (const struct o2gd_small *)(b->buf + at);
 }
@@ -111,8 +112,10 @@ static size_t skip(const struct kern_batch *b, size_t at, int n)
 /* As a request that keeps its place until there is credit. */
 static int submit(struct user_ep *ep, const struct o2gd_small *m)
 {
-	struct o2gd_sqe e = { .op = O2GD_OP_SEND, .peer = m->peer,
-			      .tag = m->tag, .addr = (uintptr_t)(m + 1),
+	struct o2gd_sqe e = { .op = O2GD_OP_SEND,
+			      .peer = m->peer,
+			      .tag = m->tag,
+			      .addr = (uintptr_t)(m + 1),
 			      .len = m->len };
 	struct o2g_seg seg = { (void *)(m + 1), m->len };
 	struct user_req *r = user_req_alloc(ep);

@@ -6,9 +6,8 @@
 #include "uapi/o2g.h"
 
 /* Registered with both, under one key: peers may come either way. */
-int kern_mem_register(struct o2g_ep *o, void *base, size_t len,
-		      unsigned access, struct o2g_mem **mem,
-		      struct o2g_key *key)
+int kern_mem_register(struct o2g_ep *o, void *base, size_t len, unsigned access,
+		      struct o2g_mem **mem, struct o2g_key *key)
 {
 	struct user_ep *ep = user_of(o);
 	struct o2gd_mem m = { .addr = (uintptr_t)base, .len = len };
@@ -45,7 +44,8 @@ static int start_rma(struct user_ep *ep, bool put, struct user_peer *p,
 		     struct o2g_req **req)
 {
 	struct o2gd_sqe e = { .op = put ? O2GD_OP_PUT : O2GD_OP_GET,
-			      .peer = p->cp.core.rank, .key = key->key,
+			      .peer = p->cp.core.rank,
+			      .key = key->key,
 			      .offset = offset };
 	struct user_req *r = user_req_alloc(ep);
 	int err = r ? user_req_set_segs(&r->core, segs, nsegs) : -ENOMEM;

@@ -64,8 +64,10 @@ static struct user_peer *driver_peer(struct user_ep *ep, int rank, int *err)
 static int inject(struct user_ep *ep, int rank, u64 tag, const void *buf,
 		  size_t len)
 {
-	struct o2gd_inject i = { .peer = (u32)rank, .len = (u32)len,
-				 .tag = tag, .addr = (uintptr_t)buf };
+	struct o2gd_inject i = { .peer = (u32)rank,
+				 .len = (u32)len,
+				 .tag = tag,
+				 .addr = (uintptr_t)buf };
 	int err;
 
 	if (kern_batch_take(ep, i.peer, tag, buf, len))
@@ -88,7 +90,8 @@ static int start_send(struct user_ep *ep, struct user_peer *p, u64 tag,
 		      const struct o2g_seg *segs, unsigned nsegs,
 		      unsigned flags, struct o2g_req **req)
 {
-	struct o2gd_sqe e = { .op = O2GD_OP_SEND, .tag = tag,
+	struct o2gd_sqe e = { .op = O2GD_OP_SEND,
+			      .tag = tag,
 			      .peer = p->cp.core.rank,
 			      .flags = flags & O2G_SYNC ? O2GD_SYNC : 0 };
 	struct user_req *r;
@@ -190,7 +193,8 @@ static enum route route_of(struct user_ep *ep, int source)
 
 static int post(struct user_ep *ep, struct user_req *r)
 {
-	struct o2gd_sqe e = { .op = O2GD_OP_RECV, .slot = r->slot,
+	struct o2gd_sqe e = { .op = O2GD_OP_RECV,
+			      .slot = r->slot,
 			      .peer = r->core.match.src,
 			      .tag = r->core.match.tag,
 			      .ignore = r->core.match.ignore };

@@ -9,7 +9,7 @@ struct probe {
 	struct user_ep *ep;
 	struct o2gd_probe args;
 	bool take;
-	int result; /* -EAGAIN while there is nothing */
+	int result;		 /* -EAGAIN while there is nothing */
 	struct o2g_unexp *found; /* NULL: in the driver, args says what */
 };
 
@@ -70,9 +70,12 @@ int kern_probe(struct o2g_ep *o, int source, u64 tag, u64 ignore, bool block,
 	       struct o2g_msg **msg, struct o2g_status *status)
 {
 	struct user_ep *ep = user_of(o);
-	struct probe p = { .ep = ep, .take = msg != NULL,
-			   .args = { .source = O2GD_ANY, .take = msg != NULL,
-				     .tag = tag, .ignore = ignore } };
+	struct probe p = { .ep = ep,
+			   .take = msg != NULL,
+			   .args = { .source = O2GD_ANY,
+				     .take = msg != NULL,
+				     .tag = tag,
+				     .ignore = ignore } };
 	struct o2g_msg *m = NULL;
 
 	if (source != O2G_ANY_SOURCE) {

@@ -112,7 +112,8 @@ static void fetch(struct kern *k, struct user_req *r, u64 len)
 static void take_body(struct kern *k, struct user_req *r,
 		      const struct o2gd_cqe *c)
 {
-	struct o2g_sink to = { .segs = r->core.segs, .nsegs = r->core.nsegs,
+	struct o2g_sink to = { .segs = r->core.segs,
+			       .nsegs = r->core.nsegs,
 			       .room = r->core.len };
 
 	if (c->where == O2GD_AT_INLINE)
@@ -171,9 +172,10 @@ static void request_event(struct user_ep *ep, const struct o2gd_cqe *c)
 	if (c->where)
 		take_body(ep->kern, r, c);
 	if (r->core.kind == O2G_REQ_RECV) {
-		struct user_peer *p = c->source < (u32)ep->eng.size ?
-					      user_peer_get(ep, (int)c->source) :
-					      NULL;
+		struct user_peer *p =
+			c->source < (u32)ep->eng.size ?
+				user_peer_get(ep, (int)c->source) :
+				NULL;
 
 		r->core.tag = c->tag;
 		r->core.got = c->length;

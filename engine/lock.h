@@ -32,7 +32,7 @@ struct eng_lock {
 	atomic_uint held;   /* it is in */
 	atomic_uint revoke; /* somebody wants it; stays set once bias has ended */
 	/* everybody else's way */
-	atomic_uint state;  /* 0 free, 1 held, 2 held and waited for */
+	atomic_uint state; /* 0 free, 1 held, 2 held and waited for */
 	/* both; written by the holder */
 	_Atomic(void *) owner;
 	unsigned depth;
@@ -73,8 +73,8 @@ static inline void eng_lock_take(struct eng_lock *l)
 		atomic_store_explicit(&l->held, 1, memory_order_relaxed);
 		/* The fence between these two is the revoker's membarrier. */
 		atomic_signal_fence(memory_order_seq_cst);
-		if (__builtin_expect(!atomic_load_explicit(&l->revoke,
-							   memory_order_acquire),
+		if (__builtin_expect(!atomic_load_explicit(
+					     &l->revoke, memory_order_acquire),
 				     1)) {
 			atomic_store_explicit(&l->owner,
 					      __builtin_thread_pointer(),
@@ -98,8 +98,8 @@ static inline void eng_lock_release(struct eng_lock *l)
 	atomic_store_explicit(&l->owner, NULL, memory_order_relaxed);
 	atomic_store_explicit(&l->held, 0, memory_order_release);
 	atomic_signal_fence(memory_order_seq_cst);
-	if (__builtin_expect(atomic_load_explicit(&l->revoke,
-						  memory_order_relaxed), 0))
+	if (__builtin_expect(
+		    atomic_load_explicit(&l->revoke, memory_order_relaxed), 0))
 		eng_futex_wake(&l->held, 1);
 }
 

@@ -35,9 +35,8 @@ static void publish(struct user_ep *ep, u32 slot, const struct o2g_key *key,
 						   access);
 }
 
-int user_mem_register(struct o2g_ep *o, void *base, size_t len,
-		      unsigned access, struct o2g_mem **mem,
-		      struct o2g_key *key)
+int user_mem_register(struct o2g_ep *o, void *base, size_t len, unsigned access,
+		      struct o2g_mem **mem, struct o2g_key *key)
 {
 	struct user_ep *ep = user_of(o);
 	struct o2g_mem *m;

@@ -154,8 +154,8 @@ int user_send(struct o2g_ep *o, int rank, u64 tag, const void *buf, size_t len,
 	user_lock(ep);
 	ep->calls++;
 	p = flags ? NULL : ready_peer(ep, rank);
-	if (unlikely(!p || o2g_proto_inject(&ep->core, &p->cp.core, tag, buf,
-					    len)))
+	if (unlikely(!p ||
+		     o2g_proto_inject(&ep->core, &p->cp.core, tag, buf, len)))
 		err = send_with_request(ep, rank, tag, buf, len, flags);
 	else
 		err = 0;
@@ -184,9 +184,10 @@ static inline int set_match(struct user_ep *ep, struct o2g_req *r, int source,
 	return 0;
 }
 
-static inline struct user_req *
-start_recv(struct user_ep *ep, int source, u64 tag, u64 ignore,
-	   const struct o2g_seg *segs, unsigned nsegs, int *err)
+static inline struct user_req *start_recv(struct user_ep *ep, int source,
+					  u64 tag, u64 ignore,
+					  const struct o2g_seg *segs,
+					  unsigned nsegs, int *err)
 {
 	struct user_req *r = user_req_alloc(ep);
 
@@ -319,8 +320,11 @@ int user_probe(struct o2g_ep *o, int source, u64 tag, u64 ignore, bool block,
 	       struct o2g_msg **msg, struct o2g_status *status)
 {
 	struct user_ep *ep = user_of(o);
-	struct probe p = { .ep = ep, .src = O2G_MATCH_ANY, .tag = tag,
-			   .ignore = ignore, .take = msg != NULL };
+	struct probe p = { .ep = ep,
+			   .src = O2G_MATCH_ANY,
+			   .tag = tag,
+			   .ignore = ignore,
+			   .take = msg != NULL };
 	struct o2g_msg *m = NULL;
 	int err;
 

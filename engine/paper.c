@@ -14,7 +14,8 @@
 
 struct paper paper = { .lock = PTHREAD_MUTEX_INITIALIZER,
 		       .changed = PTHREAD_COND_INITIALIZER,
-		       .epoll = -1, .wake = -1 };
+		       .epoll = -1,
+		       .wake = -1 };
 
 /* --- o2g_init --- */
 
@@ -98,7 +99,9 @@ static int add_socket(int fd, u32 rank)
 		return ENOSPC;
 	s = &paper.socks[paper.nsocks];
 	ev.data.ptr = s;
-	*s = (struct paper_sock){ .fd = fd, .rank = rank, .open = true,
+	*s = (struct paper_sock){ .fd = fd,
+				  .rank = rank,
+				  .open = true,
 				  .ahead = malloc(PAPER_READ_AHEAD) };
 	if (!s->ahead)
 		return ENOMEM;
@@ -203,8 +206,7 @@ static bool can_arrive(int rank)
 static int post(struct queue_entry *e, struct paper_recv *r)
 {
 	e->reserved = NULL; /* until it is posted, there is nothing to cancel */
-	r->match.src = e->rank == O2G_ANY_SOURCE ? O2G_MATCH_ANY :
-						   (u32)e->rank;
+	r->match.src = e->rank == O2G_ANY_SOURCE ? O2G_MATCH_ANY : (u32)e->rank;
 	r->match.tag = (u64)e->context << 32;
 	if (e->tag < 0)
 		r->match.ignore = 0xffffffff;

@@ -56,7 +56,7 @@ struct paper_sock {
 	unsigned turns;
 	/* the owner's */
 	struct o2g_stream stream;
-	u32 from, to; /* bytes of ahead that are not consumed */
+	u32 from, to;		   /* bytes of ahead that are not consumed */
 	struct queue_entry *entry; /* takes the body; NULL between messages */
 	u64 room;		   /* bytes that still fit into it */
 	u8 *ahead;		   /* PAPER_READ_AHEAD bytes */

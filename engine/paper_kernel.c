@@ -19,9 +19,9 @@
 
 #define SPIN_US 20 /* about what a sleep costs */
 
-#define SAME(a, b)                                                        \
-	_Static_assert(offsetof(struct queue_entry, a) ==                 \
-			       offsetof(struct o2gd_paper_entry, b),      \
+#define SAME(a, b)                                                   \
+	_Static_assert(offsetof(struct queue_entry, a) ==            \
+			       offsetof(struct o2gd_paper_entry, b), \
 		       "an entry is the same for the program and the driver")
 #ifdef __LP64__
 SAME(rank, rank);
@@ -115,8 +115,9 @@ static int register_socket(int sock, int rank)
 	int rc = call(O2GD_PAPER_SOCKET, &s);
 
 	if (rc == EPROTOTYPE)
-		o2g_error("rank %d's socket is not a TCP socket, which is all that the driver receives from; use O2G_ENGINE=user",
-			  rank);
+		o2g_error(
+			"rank %d's socket is not a TCP socket, which is all that the driver receives from; use O2G_ENGINE=user",
+			rank);
 	return rc;
 }
 
@@ -156,12 +157,14 @@ static void report_loss(const struct o2gd_paper_sock *s)
 
 	switch (s->why) {
 	case O2GD_LOST_HEADER:
-		o2g_error("rank %u's socket: malformed header: %s; connection dropped",
-			  s->rank, o2g_wire_reason_name((int)s->detail));
+		o2g_error(
+			"rank %u's socket: malformed header: %s; connection dropped",
+			s->rank, o2g_wire_reason_name((int)s->detail));
 		break;
 	case O2GD_LOST_PACKET:
-		o2g_error("rank %u's socket: this %s packet cannot come over a registered socket; connection dropped",
-			  s->rank, o2g_wire_pkt_name((u8)s->detail));
+		o2g_error(
+			"rank %u's socket: this %s packet cannot come over a registered socket; connection dropped",
+			s->rank, o2g_wire_pkt_name((u8)s->detail));
 		break;
 	case O2GD_LOST_ERROR:
 		o2g_warn("rank %u's socket: connection lost%s: %s", s->rank,
@@ -169,8 +172,9 @@ static void report_loss(const struct o2gd_paper_sock *s)
 		break;
 	default:
 		if (s->inside)
-			o2g_warn("rank %u's socket: connection lost%s: closed by the peer",
-				 s->rank, where);
+			o2g_warn(
+				"rank %u's socket: connection lost%s: closed by the peer",
+				s->rank, where);
 	}
 }
 
@@ -179,8 +183,9 @@ static void report(const struct o2gd_paper_sock *s)
 	if (s->state == O2GD_PAPER_LOST)
 		report_loss(s);
 	if (s->state == O2GD_PAPER_TOO_LONG)
-		o2g_warn("a message of %llu bytes from rank %u is larger than the dump area allows; it waits for its receive",
-			 (unsigned long long)s->length, s->rank);
+		o2g_warn(
+			"a message of %llu bytes from rank %u is larger than the dump area allows; it waits for its receive",
+			(unsigned long long)s->length, s->rank);
 }
 
 static void report_all(void)

@@ -38,9 +38,10 @@ static int check_header(const struct paper_sock *s, const struct o2g_hdr *h)
 {
 	if (h->type == O2G_PKT_EAGER && !h->flags && (u32)h->tag <= INT_MAX)
 		return 0;
-	o2g_error("rank %u's socket: a %s packet (flags %u, tag %#llx) cannot come over a registered socket; connection dropped",
-		  s->rank, o2g_wire_pkt_name(h->type), h->flags,
-		  (unsigned long long)h->tag);
+	o2g_error(
+		"rank %u's socket: a %s packet (flags %u, tag %#llx) cannot come over a registered socket; connection dropped",
+		s->rank, o2g_wire_pkt_name(h->type), h->flags,
+		(unsigned long long)h->tag);
 	return -EBADMSG;
 }
 
@@ -96,9 +97,10 @@ static void hold(struct paper_sock *s)
 
 	o2g_list_add_tail(&s->held, &paper.held);
 	if (paper.dump && len > eng_dump_longest(paper.dump))
-		o2g_warn("a message of %llu bytes from rank %u is larger than the dump area allows (%llu); it waits for its receive",
-			 (unsigned long long)len, s->rank,
-			 (unsigned long long)eng_dump_longest(paper.dump));
+		o2g_warn(
+			"a message of %llu bytes from rank %u is larger than the dump area allows (%llu); it waits for its receive",
+			(unsigned long long)len, s->rank,
+			(unsigned long long)eng_dump_longest(paper.dump));
 }
 
 void paper_resume(struct o2g_list *runnable)
@@ -171,7 +173,8 @@ static void lose(struct paper_sock *s, int err)
 static int end_message(struct paper_sock *s)
 {
 	int err = s->stream.hdr.length > s->entry->received ?
-			  O2G_ERR_TRUNCATED : 0;
+			  O2G_ERR_TRUNCATED :
+			  0;
 
 	pthread_mutex_lock(&paper.lock);
 	done(s->entry, err);
@@ -236,8 +239,9 @@ static int take_header(struct paper_sock *s)
 	s->from += n;
 	rc = o2g_stream_header_done(&s->stream, n);
 	if (rc < 0)
-		o2g_error("rank %u's socket: malformed header: %s; connection dropped",
-			  s->rank, o2g_wire_reason_name(s->stream.error));
+		o2g_error(
+			"rank %u's socket: malformed header: %s; connection dropped",
+			s->rank, o2g_wire_reason_name(s->stream.error));
 	return rc == 1 ? begin_or_hold(s) : rc;
 }
 

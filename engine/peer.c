@@ -100,9 +100,8 @@ void chan_peer_lost(struct chan_peer *cp, int err, const char *fmt, ...)
 	va_end(ap);
 	if (cp->core.said_bye)
 		snprintf(why, sizeof(why), "it has finished");
-	snprintf(p->error, sizeof(p->error), "rank %u on %s: %s",
-		 cp->core.rank, cp->host[0] ? cp->host : "an unknown host",
-		 why);
+	snprintf(p->error, sizeof(p->error), "rank %u on %s: %s", cp->core.rank,
+		 cp->host[0] ? cp->host : "an unknown host", why);
 	if (err == -EBADMSG)
 		o2g_warn("%s; the connection is closed", p->error);
 	else

@@ -118,8 +118,7 @@ static int watch_ctl(struct chan_ep *cep, int op, struct chan_watch *w,
 		     u32 events)
 {
 	struct user_ep *ep = user_of_chan(cep);
-	struct epoll_event ev = { .events = events | EPOLLET,
-				  .data.ptr = w };
+	struct epoll_event ev = { .events = events | EPOLLET, .data.ptr = w };
 
 	return epoll_ctl(ep->epfd, op, w->fd, &ev) ? -errno : 0;
 }

@@ -10,7 +10,7 @@
 /* What became of opening a channel on this host. */
 struct o2g_channel_report {
 	const char *name;
-	bool wanted;	/* O2G_CHANNELS has it */
+	bool wanted; /* O2G_CHANNELS has it */
 	bool usable;
 	char addresses[512]; /* that peers are told of, with commas; or "" */
 	char why[256];	     /* why not; "" when usable */

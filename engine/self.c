@@ -31,8 +31,8 @@ static void copy_segs(struct o2g_sink *to, const struct o2g_req *req, u64 off,
 	}
 }
 
-static void copy_view(struct o2g_sink *to, const struct o2g_view *view,
-		      u64 off, u64 len)
+static void copy_view(struct o2g_sink *to, const struct o2g_view *view, u64 off,
+		      u64 len)
 {
 	char piece[VIEW_PIECE];
 
@@ -94,8 +94,8 @@ static int self_find_key(struct chan *c, struct chan_peer *p, u64 key,
 			 u64 offset, u64 len, bool write, u64 *addr)
 {
 	struct o2g_seg seg;
-	int err = user_mem_find(chan_ep_core(c->ep), &p->core, key, offset,
-				len, write, &seg);
+	int err = user_mem_find(chan_ep_core(c->ep), &p->core, key, offset, len,
+				write, &seg);
 
 	if (!err)
 		*addr = (uintptr_t)seg.base;

@@ -17,7 +17,7 @@
 #include "lock.h"
 
 #define USER_MAX_CHANNELS 5 /* one is the driver */
-#define USER_SLAB 256 /* requests allocated at a time */
+#define USER_SLAB 256	    /* requests allocated at a time */
 
 #define USER_AWAITED_NOW 1
 #define USER_AWAITED_LONG 4 /* the bits move up with each look */
@@ -38,7 +38,7 @@ struct user_req {
 			bool counted;	  /* ... and is in kern->callbacks */
 		};
 	};
-	u32 slot;	     /* core.id is uses << 32 | slot + 1 */
+	u32 slot;	       /* core.id is uses << 32 | slot + 1 */
 	struct user_req *next; /* free list, or callbacks to run */
 	void (*fn)(void *arg);
 	void *arg;
@@ -49,8 +49,8 @@ struct user_peer {
 	struct chan_peer cp; /* cp.core is the core's peer */
 	struct user_ep *ep;
 	bool lost;
-	bool handed; /* kernel engine: the driver has its socket */
-	bool bye_pending; /* to be given up after this round: it said BYE, */
+	bool handed;	     /* kernel engine: the driver has its socket */
+	bool bye_pending;    /* to be given up after this round: it said BYE, */
 	const char *bye_why; /* ... or else why */
 	struct user_peer *next_bye;
 	u8 awaited; /* USER_AWAITED_, see ended.c */
@@ -76,7 +76,7 @@ struct kern;
 
 struct user_ep {
 	struct eng_ep eng;
-	struct kern *kern; /* kernel engine: the driver, see kernel.h */
+	struct kern *kern;	   /* kernel engine: the driver, see kernel.h */
 	struct user_ep *next_open; /* see forked.c */
 	pid_t owner; /* a forked child has a copy of all this, and no use for it */
 	struct eng_lock lock;
@@ -92,15 +92,16 @@ struct user_ep {
 	struct user_req *free_reqs;
 	u32 reqs_in_use;
 	struct user_req *callbacks, **callbacks_tail;
-	struct o2g_work *work, **work_tail; /* ready, to be done without the lock */
-	unsigned works;	  /* asked for and not begun */
-	unsigned workers; /* threads that do some */
+	struct o2g_work *work,
+		**work_tail; /* ready, to be done without the lock */
+	unsigned works;	     /* asked for and not begun */
+	unsigned workers;    /* threads that do some */
 	struct user_peer *byes;
 
 	/* progress: the descriptors, who sleeps on them, timers */
-	int epfd;	 /* every descriptor of the channels, edge-triggered */
-	int timer_fd;	 /* in epfd: the earliest chan_timer */
-	int wake_fd;	 /* in epfd: wakes the thread that sleeps on it */
+	int epfd;     /* every descriptor of the channels, edge-triggered */
+	int timer_fd; /* in epfd: the earliest chan_timer */
+	int wake_fd;  /* in epfd: wakes the thread that sleeps on it */
 	struct chan_watch timer_watch, wake_watch;
 	struct o2g_list timers;
 	u64 timer_armed_us; /* when timer_fd fires, 0 not armed */
@@ -109,10 +110,10 @@ struct user_ep {
 	int nlive_events;
 
 	/* waiting */
-	atomic_uint losses;   /* peers lost so far */
-	atomic_uint events;   /* bumped when something completed or arrived */
-	unsigned inside;      /* threads in a wait */
-	u32 *waiting;	      /* where peers see that number, or NULL */
+	atomic_uint losses; /* peers lost so far */
+	atomic_uint events; /* bumped when something completed or arrived */
+	unsigned inside;    /* threads in a wait */
+	u32 *waiting;	    /* where peers see that number, or NULL */
 	union {
 		u64 listeners; /* any of these: an event is to be told */
 		struct {
@@ -121,26 +122,26 @@ struct user_ep {
 			bool user_fd_used;
 		};
 	};
-	bool rearm;	      /* a sleeper's wake-up call was used up */
-	unsigned spin_us;     /* adapted */
+	bool rearm;	  /* a sleeper's wake-up call was used up */
+	unsigned spin_us; /* adapted */
 	unsigned spin_max_us;
 	unsigned short_sleeps, spin_patience;
-	u64 awaited;	      /* bytes the waiting thread hopes for */
+	u64 awaited; /* bytes the waiting thread hopes for */
 	bool oversubscribed;
-	u64 offered;	      /* when the core was last offered to others */
-	u64 offer_ns;	      /* for how long at most, adapted */
+	u64 offered;  /* when the core was last offered to others */
+	u64 offer_ns; /* for how long at most, adapted */
 
 	/* the progress thread */
 	pthread_t thread;
 	bool thread_runs, closing;
-	int outer_epfd;	     /* epfd in it, one-shot: what the thread sleeps on */
-	int kick_fd;	     /* in outer_epfd: stop, or there is work */
-	bool async_armed;    /* arrivals wake the progress thread */
-	bool async_wanted;   /* ... soon, unless the program waits by then */
-	u8 quick_waits;	     /* it did, so many times in a row */
-	u32 lazy_us;	     /* how soon then, see async.c */
+	int outer_epfd;	   /* epfd in it, one-shot: what the thread sleeps on */
+	int kick_fd;	   /* in outer_epfd: stop, or there is work */
+	bool async_armed;  /* arrivals wake the progress thread */
+	bool async_wanted; /* ... soon, unless the program waits by then */
+	u8 quick_waits;	   /* it did, so many times in a row */
+	u32 lazy_us;	   /* how soon then, see async.c */
 	struct chan_timer look_timer; /* have the thread look again */
-	u64 calls;	     /* entries into waits and starts: "is it active" */
+	u64 calls; /* entries into waits and starts: "is it active" */
 
 	/* peers that end without a connection */
 	struct chan_timer ended_timer;

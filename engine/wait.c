@@ -27,14 +27,14 @@
 #define FDS_OFTEN_NS 5000
 #define FDS_RARELY_NS 25000
 #define FDS_DRIVER_NS 1000000 /* they only tell of new connections */
-#define YIELD_NS 1000 /* a yield that let nobody run is shorter */
-#define VAIN_NS 50000 /* of those, before sleeping is cheaper */
+#define YIELD_NS 1000	      /* a yield that let nobody run is shorter */
+#define VAIN_NS 50000	      /* of those, before sleeping is cheaper */
 #define OFFER_NS 2000000
 #define OFFER_DRIVER_NS 500000 /* it wakes us at little cost */
-#define OFFER_FIRST_NS 50000 /* to those who compute for long */
+#define OFFER_FIRST_NS 50000   /* to those who compute for long */
 #define LONG_NS 10000000 /* beside which sleeping and waking cost nothing */
-#define MEMORY_YIELDS 2 /* without looking for messages */
-#define BYTES_PER_NS 5 /* a slow copy */
+#define MEMORY_YIELDS 2	 /* without looking for messages */
+#define BYTES_PER_NS 5	 /* a slow copy */
 #define COPY_MAX_NS 400000
 
 void user_wait_init(struct user_ep *ep)
@@ -43,8 +43,9 @@ void user_wait_init(struct user_ep *ep)
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 
 	ep->oversubscribed = cpus > 0 && ep->local_size > (unsigned)cpus;
-	ep->spin_max_us = asked >= 0 ? (unsigned)asked :
-			  ep->oversubscribed ? 0 : SPIN_MAX_US;
+	ep->spin_max_us = asked >= 0	     ? (unsigned)asked :
+			  ep->oversubscribed ? 0 :
+					       SPIN_MAX_US;
 	ep->spin_us = ep->spin_max_us;
 	ep->spin_patience = 1;
 }
@@ -202,7 +203,8 @@ static bool offer_core(struct user_ep *ep, int (*cond)(void *), void *arg)
 			return true;
 		after = o2g_now_ns();
 		in_vain = after - before < YIELD_NS ?
-				  in_vain + (after - before) : 0;
+				  in_vain + (after - before) :
+				  0;
 		before = after;
 	} while (in_vain < VAIN_NS && after - start < ep->offer_ns);
 	user_poll(ep);

@@ -44,8 +44,8 @@ static void pingpong(int peer, int first, int size, int times)
 		if (first)
 			MPI_Send(buffer, size, MPI_BYTE, peer, TAG_DATA,
 				 MPI_COMM_WORLD);
-		MPI_Recv(buffer, size, MPI_BYTE, peer, TAG_DATA,
-			 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		MPI_Recv(buffer, size, MPI_BYTE, peer, TAG_DATA, MPI_COMM_WORLD,
+			 MPI_STATUS_IGNORE);
 		if (!first)
 			MPI_Send(buffer, size, MPI_BYTE, peer, TAG_DATA,
 				 MPI_COMM_WORLD);
@@ -133,8 +133,7 @@ static void put_row(const struct pair *p, const char *host, double best)
 	put_hosts(host + p->a * MPI_MAX_PROCESSOR_NAME,
 		  host + p->b * MPI_MAX_PROCESSOR_NAME);
 	printf("%-5s%8.2f us%8.2f GB/s  %.*s\n", p->channel, p->latency * 1e6,
-	       p->bandwidth * 1e-9, bar > 0 ? bar : 1,
-	       "####################");
+	       p->bandwidth * 1e-9, bar > 0 ? bar : 1, "####################");
 }
 
 /* One pair at a time; the others wait, which costs them nothing. */
@@ -222,7 +221,8 @@ static void show_overlap(void)
 	if (rank == 0)
 		printf("\n  computing  4 MiB from rank %d arrived while both ranks "
 		       "computed for %.0f ms:\n             MPI_Wait then took "
-		       "%.0f us\n", ranks - 1, work * 1e3, wait * 1e6);
+		       "%.0f us\n",
+		       ranks - 1, work * 1e3, wait * 1e6);
 }
 
 static void show_waiting(void)
@@ -236,11 +236,12 @@ static void show_waiting(void)
 		usleep(500000);
 		MPI_Send(NULL, 0, MPI_BYTE, 0, TAG_DATA, MPI_COMM_WORLD);
 	} else if (rank == 0) {
-		MPI_Recv(NULL, 0, MPI_BYTE, ranks - 1, TAG_DATA,
-			 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		MPI_Recv(NULL, 0, MPI_BYTE, ranks - 1, TAG_DATA, MPI_COMM_WORLD,
+			 MPI_STATUS_IGNORE);
 		start = MPI_Wtime() - start;
 		printf("  waiting    %.1f s in MPI_Recv used %.2f %% of a "
-		       "core\n\n", start, (cpu_time() - cpu) / start * 100);
+		       "core\n\n",
+		       start, (cpu_time() - cpu) / start * 100);
 	}
 }
 
@@ -255,7 +256,8 @@ int main(int argc, char **argv)
 	MPI_Comm_size(MPI_COMM_WORLD, &ranks);
 	if (ranks < 2) {
 		printf("demo: one rank has nobody to talk to; "
-		       "try mpiexec -n 4 %s\n", argv[0]);
+		       "try mpiexec -n 4 %s\n",
+		       argv[0]);
 		MPI_Finalize();
 		return 1;
 	}

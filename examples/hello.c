@@ -32,7 +32,9 @@ static void check(const char *what, int rc)
 
 int main(void)
 {
-	struct o2g_attr attr = { .size = 2, .job = "hello", .local_size = 2,
+	struct o2g_attr attr = { .size = 2,
+				 .job = "hello",
+				 .local_size = 2,
 				 .secret = "not very secret",
 				 .resolve = resolve };
 	struct o2g_peer_info info;
@@ -44,12 +46,12 @@ int main(void)
 	for (int i = 0; i < 2; i++) {
 		attr.rank = i;
 		check("o2g_open", o2g_open(&attr, &ep[i]));
-		check("o2g_address", o2g_address(ep[i], addresses[i],
-						 sizeof(addresses[i])));
+		check("o2g_address",
+		      o2g_address(ep[i], addresses[i], sizeof(addresses[i])));
 	}
 	seg = (struct o2g_seg){ text, sizeof(text) };
-	check("o2g_irecv", o2g_irecv(ep[1], O2G_ANY_SOURCE, TAG, 0, &seg, 1,
-				     &req));
+	check("o2g_irecv",
+	      o2g_irecv(ep[1], O2G_ANY_SOURCE, TAG, 0, &seg, 1, &req));
 	check("o2g_send", o2g_send(ep[0], 1, TAG, "hello", 6, 0));
 	check("o2g_wait", o2g_wait(req, &status));
 	check("o2g_peer_info", o2g_peer_info(ep[1], 0, &info));

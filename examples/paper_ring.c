@@ -87,7 +87,8 @@ static void wait_done(struct queue_entry *e)
 	while (!e->done)
 		check("o2g_poll", o2g_poll());
 	if (e->error)
-		die("receive", e->error == O2G_ERR_PEER ? ECONNRESET : EMSGSIZE);
+		die("receive",
+		    e->error == O2G_ERR_PEER ? ECONNRESET : EMSGSIZE);
 }
 
 static int take_unexpected(struct queue_entry *e, void *buf, size_t size)
@@ -103,8 +104,11 @@ static int take_unexpected(struct queue_entry *e, void *buf, size_t size)
 /* Returns the rank it came from. */
 static int receive(int rank, int tag, void *buf, size_t size)
 {
-	struct queue_entry e = { .rank = rank, .context = CONTEXT, .tag = tag,
-				 .buf = buf, .size = size };
+	struct queue_entry e = { .rank = rank,
+				 .context = CONTEXT,
+				 .tag = tag,
+				 .buf = buf,
+				 .size = size };
 
 	for (;;) {
 		struct queue_entry *u = find_unexpected(rank, tag);
@@ -197,8 +201,11 @@ static void any_source(void)
 static void race(void)
 {
 	int number = 42;
-	struct queue_entry e = { .rank = 0, .context = CONTEXT, .tag = TAG_RACE,
-				 .buf = &number, .size = sizeof(number) };
+	struct queue_entry e = { .rank = 0,
+				 .context = CONTEXT,
+				 .tag = TAG_RACE,
+				 .buf = &number,
+				 .size = sizeof(number) };
 
 	if (me == 0) {
 		for (int i = 1; i < RANKS; i++)

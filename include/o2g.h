@@ -57,9 +57,9 @@ struct o2g_view {
 #define O2G_VIEW (~0u)
 
 struct o2g_status {
-	int error;	 /* 0 or negative: -O2G_ERR_TRUNCATED, -O2G_ERR_PEER … */
-	int source;	 /* who sent it */
-	uint64_t tag;	 /* its tag */
+	int error;    /* 0 or negative: -O2G_ERR_TRUNCATED, -O2G_ERR_PEER … */
+	int source;   /* who sent it */
+	uint64_t tag; /* its tag */
 	uint64_t length; /* bytes put into the buffer; for a probe, of the message */
 	uint64_t message_length; /* length as sent, also when truncated */
 };
@@ -72,22 +72,22 @@ struct o2g_status {
 /* An endpoint that has ended. */
 struct o2g_ended {
 	int rank;
-	int finished;	/* in order: it had said goodbye to its peers */
+	int finished; /* in order: it had said goodbye to its peers */
 	char host[64];
-	char how[128];	/* "it was killed by signal 9" */
+	char how[128]; /* "it was killed by signal 9" */
 };
 
 /* What o2g_attr.doomed is asked about. */
 enum o2g_doomed {
-	O2G_DOOMED_ONE,	    /* a send, or a receive from one source */
-	O2G_DOOMED_ANY,	    /* a receive or probe from any; yes: it is told */
+	O2G_DOOMED_ONE,	   /* a send, or a receive from one source */
+	O2G_DOOMED_ANY,	   /* a receive or probe from any; yes: it is told */
 	O2G_DOOMED_ANY_ASK /* the same, but it may be too late to tell it */
 };
 
 struct o2g_attr {
-	int rank;	  /* this endpoint, 0 … size-1 */
-	int size;	  /* endpoints in the job */
-	const char *job;  /* a name both ends share, for messages */
+	int rank;	 /* this endpoint, 0 … size-1 */
+	int size;	 /* endpoints in the job */
+	const char *job; /* a name both ends share, for messages */
 	unsigned char secret[O2G_SECRET_SIZE]; /* proves membership of the job */
 	unsigned local_size; /* endpoints of the job on this host; 0 unknown */
 	/*
@@ -293,14 +293,14 @@ int o2g_peer_error(struct o2g_ep *ep, int peer, char *text, size_t size);
  * to the library until done is set or it is cancelled.
  */
 struct queue_entry {
-	int rank;	 /* source; O2G_ANY_SOURCE in a receive takes any */
+	int rank;	  /* source; O2G_ANY_SOURCE in a receive takes any */
 	uint32_t context; /* with tag: the message tag is context << 32 | tag */
-	int tag;	 /* -1 in a receive takes any */
-	void *buf;	 /* unexpected: where in the dump area the data is */
-	size_t size;	 /* room in buf; unexpected: length of the message */
-	size_t received; /* bytes that have arrived */
-	int error;	 /* 0 or a positive errno / O2G_ERR_ value */
-	volatile int done; /* set last, when all else is valid */
+	int tag;	  /* -1 in a receive takes any */
+	void *buf;	  /* unexpected: where in the dump area the data is */
+	size_t size;	  /* room in buf; unexpected: length of the message */
+	size_t received;  /* bytes that have arrived */
+	int error;	  /* 0 or a positive errno / O2G_ERR_ value */
+	volatile int done;	  /* set last, when all else is valid */
 	struct queue_entry *next; /* unexpected: in order of arrival */
 	void *reserved;
 };

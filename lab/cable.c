@@ -33,12 +33,12 @@
 #include <unistd.h>
 
 #define FRAME_MAX_BYTES (256 * 1024)
-#define MAX_CTL         4
+#define MAX_CTL 4
 
 struct frame {
 	struct frame *next;
 	uint64_t due_us;
-	uint32_t len;		/* with the length in front */
+	uint32_t len; /* with the length in front */
 	unsigned char data[];
 };
 
@@ -47,8 +47,8 @@ struct end {
 	bool gone;
 	unsigned char in[4 + FRAME_MAX_BYTES];
 	uint32_t have;
-	struct frame *out;	/* ordered by when they are due */
-	uint32_t sent;		/* of the first one */
+	struct frame *out; /* ordered by when they are due */
+	uint32_t sent;	   /* of the first one */
 };
 
 static struct end ends[2];
@@ -201,7 +201,8 @@ static bool obey(int fd, const char *line)
 	else if (!strcmp(word, "damage"))
 		damage = x;
 	else if (!strcmp(word, "plain"))
-		is_cut = false, delay_ms = jitter_ms = loss = twice = damage = 0;
+		is_cut = false,
+		delay_ms = jitter_ms = loss = twice = damage = 0;
 	else if (!strcmp(word, "count"))
 		dprintf(fd, "%lu passed %lu lost ", passed, lost);
 	else
@@ -299,7 +300,8 @@ int main(int argc, char **argv)
 		wait = flush_due(p);
 		for (i = 0; i < 2; i++) {
 			p[i].fd = ends[i].fd;
-			p[2 + i] = (struct pollfd){ ends[i].listener, POLLIN, 0 };
+			p[2 + i] =
+				(struct pollfd){ ends[i].listener, POLLIN, 0 };
 		}
 		p[4] = (struct pollfd){ ctl_listener, POLLIN, 0 };
 		for (i = 0; i < MAX_CTL; i++)

@@ -28,7 +28,8 @@ int main(int argc, char **argv)
 	}
 	waitpid(pid, &status, 0);
 	if (!lab_count_end(&user, &kernel)) {
-		fprintf(stderr, "count: nobody counts here: lab/vm run --count\n");
+		fprintf(stderr,
+			"count: nobody counts here: lab/vm run --count\n");
 		return 77;
 	}
 	printf("instructions: user %llu kernel %llu\n", user, kernel);

@@ -34,8 +34,8 @@
 
 #include "fuzz.h"
 
-#define NEPS      3
-#define NSLOTS    64
+#define NEPS 3
+#define NSLOTS 64
 #define WAIT_DEAD 30 /* seconds that a killed process may take to end */
 
 /* Shared by the threads of one process; races on it are welcome. */
@@ -96,10 +96,14 @@ static void open_endpoint(int i)
 {
 	uint32_t slots = NSLOTS;
 	struct o2gd_setup s = {
-		.version = O2GD_VERSION, .rank = i, .size = NEPS + 1,
-		.sq_entries = 16, .cq_entries = 1u << (3 + below(4)),
+		.version = O2GD_VERSION,
+		.rank = i,
+		.size = NEPS + 1,
+		.sq_entries = 16,
+		.cq_entries = 1u << (3 + below(4)),
 		.dump_size = 4096u << below(6),
-		.eager_max = 1024u << below(8), .data_chunk = 1024u << below(8),
+		.eager_max = 1024u << below(8),
+		.data_chunk = 1024u << below(8),
 		.peer_budget = 4096u << below(8),
 	};
 
@@ -153,7 +157,8 @@ static void submit(int fd)
 
 static void inject(int fd)
 {
-	struct o2gd_inject i = { .peer = number(NEPS + 1), .len = length(),
+	struct o2gd_inject i = { .peer = number(NEPS + 1),
+				 .len = length(),
 				 .tag = tag() };
 
 	i.addr = address(i.len);
@@ -171,7 +176,8 @@ static void burst(int fd)
 		struct o2gd_small *s = (void *)(packed + b.len);
 
 		*s = (struct o2gd_small){ .peer = number(NEPS + 1),
-					  .len = below(500), .tag = tag() };
+					  .len = below(500),
+					  .tag = tag() };
 		b.len += sizeof(*s) + (s->len + O2GD_BURST_ALIGN - 1) /
 					      O2GD_BURST_ALIGN *
 					      O2GD_BURST_ALIGN;
@@ -189,8 +195,10 @@ static void burst(int fd)
 
 static void probe(int fd)
 {
-	struct o2gd_probe p = { .source = one_in(2) ? O2GD_ANY : number(NEPS + 1),
-				.take = below(2), .tag = tag(),
+	struct o2gd_probe p = { .source = one_in(2) ? O2GD_ANY :
+						      number(NEPS + 1),
+				.take = below(2),
+				.tag = tag(),
 				.ignore = one_in(2) ? UINT64_MAX : 0 };
 	struct o2gd_sqe e;
 
@@ -310,8 +318,11 @@ static void wire_packet(int i)
 	struct o2g_hdr h = { .type = 1 + below(O2G_PKT_MAX - 1),
 			     .flags = one_in(3) ? below(16) : 0,
 			     .credit = one_in(3) ? number(65536) : 0,
-			     .src = NEPS, .dst = i, .tag = tag(),
-			     .cookie = number(8), .aux = number(4096) };
+			     .src = NEPS,
+			     .dst = i,
+			     .tag = tag(),
+			     .cookie = number(8),
+			     .aux = number(4096) };
 
 	if (one_in(20))
 		h.src = odd_number();
@@ -514,7 +525,8 @@ static void live(uint64_t seed)
 	join();
 	paper_begin();
 	for (i = 0; i < 2; i++)
-		pthread_create(&t, NULL, thread, (void *)(uintptr_t)(rnd() | 1));
+		pthread_create(&t, NULL, thread,
+			       (void *)(uintptr_t)(rnd() | 1));
 	for (;;)
 		one_thing();
 }
@@ -545,7 +557,8 @@ static int end_of(pid_t pid)
 
 int main(int argc, char **argv)
 {
-	uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 0) : (uint64_t)time(NULL);
+	uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 0) :
+				   (uint64_t)time(NULL);
 	time_t end = time(NULL) + (argc > 1 ? atoi(argv[1]) : 10);
 	unsigned long lives = 0;
 

@@ -50,9 +50,28 @@ int one_in(unsigned int n)
 uint64_t odd_number(void)
 {
 	static const uint64_t edges[] = {
-		0, 1, 2, 15, 16, 17, 255, 256, 4095, 4096, 4097, 65535, 65536,
-		0x7fffffff, 0x80000000, 0xffffffff, 0x100000000ull,
-		1ull << 47, 1ull << 48, INT64_MAX, 1ull << 63, UINT64_MAX,
+		0,
+		1,
+		2,
+		15,
+		16,
+		17,
+		255,
+		256,
+		4095,
+		4096,
+		4097,
+		65535,
+		65536,
+		0x7fffffff,
+		0x80000000,
+		0xffffffff,
+		0x100000000ull,
+		1ull << 47,
+		1ull << 48,
+		INT64_MAX,
+		1ull << 63,
+		UINT64_MAX,
 	};
 
 	if (one_in(3))

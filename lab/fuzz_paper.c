@@ -16,11 +16,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#define NPAPERS	 2
-#define NPEERS	 3
-#define AREA	 (64 << 10)
-#define ENTRIES	 (16 << 10) /* bytes of them */
-#define BLOCK_MS 3	    /* how long a call may sleep, about */
+#define NPAPERS 2
+#define NPEERS 3
+#define AREA (64 << 10)
+#define ENTRIES (16 << 10) /* bytes of them */
+#define BLOCK_MS 3	   /* how long a call may sleep, about */
 
 /* Races on these are welcome. */
 static struct paper {
@@ -245,8 +245,10 @@ static void remap(struct paper *p)
 
 static void wire(struct paper *p)
 {
-	struct o2g_hdr h = { .type = O2G_PKT_EAGER, .tag = number(4),
-			     .src = number(4), .dst = number(4) };
+	struct o2g_hdr h = { .type = O2G_PKT_EAGER,
+			     .tag = number(4),
+			     .src = number(4),
+			     .dst = number(4) };
 
 	if (one_in(30))
 		h.type = 1 + below(O2G_PKT_MAX - 1);
@@ -264,8 +266,8 @@ static void surroundings(struct paper *p, int endpoint, int connection)
 		new_raw(p, below(NPEERS));
 		break;
 	case 1:
-		add_socket(p, number(100), one_in(2) ? connection :
-						       (int)number(60));
+		add_socket(p, number(100),
+			   one_in(2) ? connection : (int)number(60));
 		break;
 	case 2:
 		set_area(p);

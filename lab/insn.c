@@ -50,8 +50,8 @@ void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *insn,
 					    exec_fn fn, int flags, void *arg);
 size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *tb);
 uint64_t qemu_plugin_tb_vaddr(const struct qemu_plugin_tb *tb);
-struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *tb,
-						 size_t index);
+struct qemu_plugin_insn *
+qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *tb, size_t index);
 size_t qemu_plugin_insn_size(const struct qemu_plugin_insn *insn);
 
 /* Version 1 takes one argument and returns the bytes, version 3 copies them. */
@@ -59,8 +59,9 @@ uintptr_t qemu_plugin_insn_data(const struct qemu_plugin_insn *insn, void *to,
 				size_t len);
 
 EXPORT int qemu_plugin_version = PLUGIN_VERSION;
-EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info,
-			       int argc, char **argv);
+EXPORT int qemu_plugin_install(qemu_plugin_id_t id,
+			       const struct qemu_info *info, int argc,
+			       char **argv);
 
 #define MAX_CPUS 64
 
@@ -74,7 +75,7 @@ static const char *out;
 static bool copies_data;
 
 static const unsigned char mark[] = { 0x0f, 0x1f, 0x84, 0x00, /* nopl */
-				      0, 'G', '2', 'O' };
+				      0,    'G',  '2',	'O' };
 
 static void count_user(unsigned int vcpu, void *arg)
 {
@@ -140,15 +141,17 @@ static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 	bool kernel = qemu_plugin_tb_vaddr(tb) >> 63;
 
 	(void)id;
-	qemu_plugin_register_vcpu_tb_exec_cb(tb, kernel ? count_kernel : count_user,
+	qemu_plugin_register_vcpu_tb_exec_cb(tb,
+					     kernel ? count_kernel : count_user,
 					     0, (void *)(uintptr_t)n);
 	for (i = 0; i < n && !kernel; i++) {
 		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
 		int number = which_mark(insn);
 
 		if (number)
-			qemu_plugin_register_vcpu_insn_exec_cb(insn,
-				number == 1 ? first_mark : second_mark, 0, NULL);
+			qemu_plugin_register_vcpu_insn_exec_cb(
+				insn, number == 1 ? first_mark : second_mark, 0,
+				NULL);
 	}
 }
 

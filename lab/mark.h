@@ -14,8 +14,8 @@
 static inline void lab_count_begin(void)
 {
 	unlink(LAB_COUNT);
-	__asm__ volatile(".byte 0x0f, 0x1f, 0x84, 0x00, 1, 'G', '2', 'O'" :::
-			 "memory");
+	__asm__ volatile(".byte 0x0f, 0x1f, 0x84, 0x00, 1, 'G', '2', 'O'" ::
+				 : "memory");
 }
 
 /* Instructions of programs and of the kernel since then; false: nobody counts. */
@@ -25,8 +25,8 @@ static inline int lab_count_end(unsigned long long *user,
 	FILE *f;
 	int n;
 
-	__asm__ volatile(".byte 0x0f, 0x1f, 0x84, 0x00, 2, 'G', '2', 'O'" :::
-			 "memory");
+	__asm__ volatile(".byte 0x0f, 0x1f, 0x84, 0x00, 2, 'G', '2', 'O'" ::
+				 : "memory");
 	f = fopen(LAB_COUNT, "r");
 	if (!f)
 		return 0;

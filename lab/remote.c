@@ -135,7 +135,8 @@ static void serve_one(int sock)
 	close(out[1]);
 	close(err[1]);
 	while (open) {
-		struct pollfd p[] = { { out[0], POLLIN, 0 }, { err[0], POLLIN, 0 },
+		struct pollfd p[] = { { out[0], POLLIN, 0 },
+				      { err[0], POLLIN, 0 },
 				      { sock, half_closed ? 0 : POLLIN, 0 } };
 		int rc = 1;
 
@@ -163,15 +164,18 @@ static void serve_one(int sock)
 
 static int serve(void)
 {
-	struct addrinfo hints = { .ai_family = AF_INET, .ai_flags = AI_PASSIVE,
-				  .ai_socktype = SOCK_STREAM }, *ai;
+	struct addrinfo hints = { .ai_family = AF_INET,
+				  .ai_flags = AI_PASSIVE,
+				  .ai_socktype = SOCK_STREAM },
+			*ai;
 	int one = 1, listener, sock;
 
 	if (getaddrinfo(NULL, PORT, &hints, &ai))
 		return 1;
 	listener = socket(ai->ai_family, ai->ai_socktype | SOCK_CLOEXEC, 0);
 	setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
-	if (bind(listener, ai->ai_addr, ai->ai_addrlen) || listen(listener, 64)) {
+	if (bind(listener, ai->ai_addr, ai->ai_addrlen) ||
+	    listen(listener, 64)) {
 		perror("remote serve");
 		return 1;
 	}
@@ -192,7 +196,8 @@ static int dial(const char *host)
 {
 	char name[256];
 	struct addrinfo hints = { .ai_family = AF_INET,
-				  .ai_socktype = SOCK_STREAM }, *ai;
+				  .ai_socktype = SOCK_STREAM },
+			*ai;
 	int i, one = 1, sock;
 
 	snprintf(name, sizeof(name), "%s-control", host);

@@ -42,9 +42,12 @@ int mpii_keyval_create(enum mpii_attr_kind kind, mpii_attr_copy_fn *copy,
 
 	if (!k)
 		return 0;
-	*k = (struct keyval){ .refs = 1, .kind = kind,
-			      .lang = mpii_language_take(), .copy = copy,
-			      .delete = delete, .extra_state = extra_state };
+	*k = (struct keyval){ .refs = 1,
+			      .kind = kind,
+			      .lang = mpii_language_take(),
+			      .copy = copy,
+			      .delete = delete,
+			      .extra_state = extra_state };
 	pthread_mutex_lock(&lock);
 	k->number = next_number++;
 	k->next = keyvals;
@@ -93,9 +96,12 @@ static int no_such_key(int keyval)
 	if (keyval < FIRST_KEYVAL)
 		return mpii_fail(MPI_ERR_KEYVAL,
 				 "keyval %d is predefined and cannot be "
-				 "changed", keyval);
-	return mpii_fail(MPI_ERR_KEYVAL, "keyval is %d, which is no key for "
-			 "this kind of object or was freed", keyval);
+				 "changed",
+				 keyval);
+	return mpii_fail(MPI_ERR_KEYVAL,
+			 "keyval is %d, which is no key for "
+			 "this kind of object or was freed",
+			 keyval);
 }
 
 int mpii_keyval_free(enum mpii_attr_kind kind, int keyval)
@@ -257,8 +263,10 @@ int mpii_attr_delete(enum mpii_attr_kind kind, void *handle,
 	if (!k)
 		return no_such_key(keyval);
 	if (!a)
-		return mpii_fail(MPI_ERR_KEYVAL, "keyval is %d, which has no "
-				 "attribute on this object", keyval);
+		return mpii_fail(MPI_ERR_KEYVAL,
+				 "keyval is %d, which has no "
+				 "attribute on this object",
+				 keyval);
 	return remove_at(handle, list, a);
 }
 

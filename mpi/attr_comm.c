@@ -107,8 +107,7 @@ static int get(MPI_Comm comm, int keyval, void *attribute_val, int *flag,
 	if (!c)
 		return mpii_bad_comm(comm, func);
 	if (!attribute_val || !flag)
-		return mpii_bad_null(c, func,
-				     flag ? "attribute_val" : "flag");
+		return mpii_bad_null(c, func, flag ? "attribute_val" : "flag");
 	p = predefined(keyval, &known);
 	if (known) {
 		*flag = p != NULL;
@@ -123,8 +122,7 @@ static int get(MPI_Comm comm, int keyval, void *attribute_val, int *flag,
 int PMPI_Comm_get_attr(MPI_Comm comm, int comm_keyval, void *attribute_val,
 		       int *flag)
 {
-	return get(comm, comm_keyval, attribute_val, flag,
-		   "MPI_Comm_get_attr");
+	return get(comm, comm_keyval, attribute_val, flag, "MPI_Comm_get_attr");
 }
 MPII_ALIAS(Comm_get_attr);
 
@@ -140,8 +138,9 @@ static int put(MPI_Comm comm, int keyval, void *value, const char *func)
 
 	if (!c)
 		return mpii_bad_comm(comm, func);
-	return mpii_raise(c, mpii_attr_set(KIND, c->handle, &c->attrs, keyval,
-					   value), func);
+	return mpii_raise(
+		c, mpii_attr_set(KIND, c->handle, &c->attrs, keyval, value),
+		func);
 }
 
 int PMPI_Comm_set_attr(MPI_Comm comm, int comm_keyval, void *attribute_val)
@@ -162,8 +161,8 @@ static int drop(MPI_Comm comm, int keyval, const char *func)
 
 	if (!c)
 		return mpii_bad_comm(comm, func);
-	return mpii_raise(c, mpii_attr_delete(KIND, c->handle, &c->attrs,
-					      keyval), func);
+	return mpii_raise(
+		c, mpii_attr_delete(KIND, c->handle, &c->attrs, keyval), func);
 }
 
 int PMPI_Comm_delete_attr(MPI_Comm comm, int comm_keyval)

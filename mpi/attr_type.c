@@ -44,8 +44,9 @@ int PMPI_Type_set_attr(MPI_Datatype datatype, int type_keyval,
 
 	if (err)
 		return err;
-	return mpii_raise(NULL, mpii_attr_set(KIND, t->handle, &t->attrs,
-					      type_keyval, attribute_val),
+	return mpii_raise(NULL,
+			  mpii_attr_set(KIND, t->handle, &t->attrs, type_keyval,
+					attribute_val),
 			  func);
 }
 MPII_ALIAS(Type_set_attr);
@@ -62,8 +63,10 @@ int PMPI_Type_get_attr(MPI_Datatype datatype, int type_keyval,
 	if (!attribute_val || !flag)
 		return mpii_bad_null(NULL, func,
 				     flag ? "attribute_val" : "flag");
-	return mpii_raise(NULL, mpii_attr_get(KIND, t->attrs, type_keyval,
-					      attribute_val, flag), func);
+	return mpii_raise(NULL,
+			  mpii_attr_get(KIND, t->attrs, type_keyval,
+					attribute_val, flag),
+			  func);
 }
 MPII_ALIAS(Type_get_attr);
 
@@ -75,7 +78,8 @@ int PMPI_Type_delete_attr(MPI_Datatype datatype, int type_keyval)
 
 	if (err)
 		return err;
-	return mpii_raise(NULL, mpii_attr_delete(KIND, t->handle, &t->attrs,
-						 type_keyval), func);
+	return mpii_raise(
+		NULL, mpii_attr_delete(KIND, t->handle, &t->attrs, type_keyval),
+		func);
 }
 MPII_ALIAS(Type_delete_attr);

@@ -89,8 +89,10 @@ int PMPI_Win_get_attr(MPI_Win win, int win_keyval, void *attribute_val,
 		*flag = 1;
 		return MPI_SUCCESS;
 	}
-	return raise_on(w, mpii_attr_get(KIND, w->attrs, win_keyval,
-					 attribute_val, flag), func);
+	return raise_on(w,
+			mpii_attr_get(KIND, w->attrs, win_keyval, attribute_val,
+				      flag),
+			func);
 }
 MPII_ALIAS(Win_get_attr);
 
@@ -101,8 +103,10 @@ int PMPI_Win_set_attr(MPI_Win win, int win_keyval, void *attribute_val)
 
 	if (!w)
 		return mpii_bad_win(win, func);
-	return raise_on(w, mpii_attr_set(KIND, w->handle, &w->attrs,
-					 win_keyval, attribute_val), func);
+	return raise_on(w,
+			mpii_attr_set(KIND, w->handle, &w->attrs, win_keyval,
+				      attribute_val),
+			func);
 }
 MPII_ALIAS(Win_set_attr);
 
@@ -113,8 +117,9 @@ int PMPI_Win_delete_attr(MPI_Win win, int win_keyval)
 
 	if (!w)
 		return mpii_bad_win(win, func);
-	return raise_on(w, mpii_attr_delete(KIND, w->handle, &w->attrs,
-					    win_keyval), func);
+	return raise_on(
+		w, mpii_attr_delete(KIND, w->handle, &w->attrs, win_keyval),
+		func);
 }
 MPII_ALIAS(Win_delete_attr);
 

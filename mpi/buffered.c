@@ -151,10 +151,11 @@ int mpii_bsend(const void *buf, MPI_Count count, struct mpii_type *t, int dest,
 
 	if (!b)
 		return mpii_fail(MPI_ERR_BUFFER, "no buffer is attached: call "
-				 "MPI_Buffer_attach first");
+						 "MPI_Buffer_attach first");
 	k = block_alloc(b, bytes);
 	if (!k)
-		return mpii_fail(MPI_ERR_BUFFER, "no room for %lld bytes in "
+		return mpii_fail(MPI_ERR_BUFFER,
+				 "no room for %lld bytes in "
 				 "the attached buffer of %lld bytes",
 				 (long long)bytes, (long long)b->user_size);
 	mpii_pack(t, buf, count, 0, k->data, (size_t)bytes);
@@ -194,8 +195,7 @@ static void destroy(struct mpii_buffer *b)
 	free(b);
 }
 
-int mpii_buffer_attach(struct mpii_buffer **place, void *buffer,
-		       MPI_Count size)
+int mpii_buffer_attach(struct mpii_buffer **place, void *buffer, MPI_Count size)
 {
 	struct mpii_buffer *b;
 	bool taken;
@@ -224,7 +224,7 @@ int mpii_buffer_attach(struct mpii_buffer **place, void *buffer,
 		return MPI_SUCCESS;
 	destroy(b);
 	return mpii_fail(MPI_ERR_BUFFER, "a buffer is attached already: detach "
-			 "it first");
+					 "it first");
 }
 
 int mpii_buffer_detach(struct mpii_buffer **place, void *buffer_addr,
@@ -313,8 +313,10 @@ static int attach(void *buffer, MPI_Count size, const char *func)
 	int err = world(func);
 
 	return err ? err :
-		     mpii_raise(NULL, mpii_buffer_attach(&process_buffer,
-							 buffer, size), func);
+		     mpii_raise(NULL,
+				mpii_buffer_attach(&process_buffer, buffer,
+						   size),
+				func);
 }
 
 int PMPI_Buffer_attach(void *buffer, int size)
@@ -334,8 +336,11 @@ int PMPI_Buffer_detach(void *buffer_addr, int *size)
 	static const char func[] = "MPI_Buffer_detach";
 	int err = world(func);
 
-	return err ? err : mpii_raise(NULL, mpii_buffer_detach_int(
-			   &process_buffer, buffer_addr, size), func);
+	return err ? err :
+		     mpii_raise(NULL,
+				mpii_buffer_detach_int(&process_buffer,
+						       buffer_addr, size),
+				func);
 }
 MPII_ALIAS(Buffer_detach);
 
@@ -344,8 +349,11 @@ int PMPI_Buffer_detach_c(void *buffer_addr, MPI_Count *size)
 	static const char func[] = "MPI_Buffer_detach_c";
 	int err = world(func);
 
-	return err ? err : mpii_raise(NULL, mpii_buffer_detach(
-			   &process_buffer, buffer_addr, size), func);
+	return err ? err :
+		     mpii_raise(NULL,
+				mpii_buffer_detach(&process_buffer, buffer_addr,
+						   size),
+				func);
 }
 MPII_ALIAS(Buffer_detach_c);
 
@@ -364,8 +372,10 @@ int PMPI_Buffer_iflush(MPI_Request *request)
 	static const char func[] = "MPI_Buffer_iflush";
 	int err = world(func);
 
-	return err ? err : mpii_raise(NULL, mpii_buffer_iflush(process_buffer,
-							       request), func);
+	return err ? err :
+		     mpii_raise(NULL,
+				mpii_buffer_iflush(process_buffer, request),
+				func);
 }
 MPII_ALIAS(Buffer_iflush);
 
@@ -401,13 +411,12 @@ int PMPI_Comm_detach_buffer(MPI_Comm comm, void *buffer_addr, int *size)
 
 	if (!c)
 		return mpii_bad_comm(comm, func);
-	return mpii_raise(c, mpii_buffer_detach_int(&c->buffer, buffer_addr,
-						    size), func);
+	return mpii_raise(
+		c, mpii_buffer_detach_int(&c->buffer, buffer_addr, size), func);
 }
 MPII_ALIAS(Comm_detach_buffer);
 
-int PMPI_Comm_detach_buffer_c(MPI_Comm comm, void *buffer_addr,
-			      MPI_Count *size)
+int PMPI_Comm_detach_buffer_c(MPI_Comm comm, void *buffer_addr, MPI_Count *size)
 {
 	static const char func[] = "MPI_Comm_detach_buffer_c";
 	struct mpii_comm *c = mpii_comm_get(comm);

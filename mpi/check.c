@@ -36,14 +36,14 @@ int mpii_check_send(const void *buf, MPI_Count count, MPI_Datatype datatype,
 	err = mpii_check_buffer(*c, buf, count, datatype, t, func);
 	if (err)
 		return err;
-	if (dest != MPI_PROC_NULL &&
-	    (dest < 0 || dest >= (*c)->remote_size))
+	if (dest != MPI_PROC_NULL && (dest < 0 || dest >= (*c)->remote_size))
 		return mpii_bad_rank(*c, dest, func, "dest");
 	if (tag < 0)
 		return mpii_error(*c, MPI_ERR_TAG, func,
 				  "tag is %d, but must not be negative%s", tag,
 				  tag == MPI_ANY_TAG ? " (MPI_ANY_TAG is for "
-						       "receives)" : "");
+						       "receives)" :
+						       "");
 	return MPI_SUCCESS;
 }
 
@@ -54,8 +54,10 @@ int mpii_check_source(struct mpii_comm *c, int source, int tag,
 	    (source < 0 || source >= c->remote_size))
 		return mpii_bad_rank(c, source, func, "source");
 	if (tag < 0 && tag != MPI_ANY_TAG)
-		return mpii_error(c, MPI_ERR_TAG, func, "tag is %d, but must "
-				  "be MPI_ANY_TAG or not negative", tag);
+		return mpii_error(c, MPI_ERR_TAG, func,
+				  "tag is %d, but must "
+				  "be MPI_ANY_TAG or not negative",
+				  tag);
 	return MPI_SUCCESS;
 }
 

@@ -340,8 +340,8 @@ static int end(MPI_Comm *comm, const char *func, bool wait)
 	if (!c)
 		return mpii_bad_comm(*comm, func);
 	if (c->predefined)
-		return mpii_error(c, MPI_ERR_COMM, func,
-				  "%s cannot be freed", mpii_comm_words(c));
+		return mpii_error(c, MPI_ERR_COMM, func, "%s cannot be freed",
+				  mpii_comm_words(c));
 	err = mpii_attr_delete_all(MPII_ATTR_COMM, c->handle, &c->attrs);
 	if (err)
 		return mpii_raise(c, err, func);

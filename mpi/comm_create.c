@@ -152,7 +152,8 @@ static struct mpii_comm *promise(struct mpii_comm *c)
 static int idup(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm,
 		MPI_Request *request, const char *func)
 {
-	const struct coll_how how = { .func = func, .when = COLL_LATER,
+	const struct coll_how how = { .func = func,
+				      .when = COLL_LATER,
 				      .request = request };
 	struct mpii_comm *c = mpii_comm_get(comm), *n;
 	struct coll_args a = { .own = NULL };

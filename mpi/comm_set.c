@@ -31,8 +31,10 @@ static int rank_of(const struct mpii_set *s, int member)
 /* Its messages, in c, which is the set's own or an intercommunicator. */
 static struct coll messages(const struct mpii_set *s, struct mpii_comm *c)
 {
-	return (struct coll){ .c = c, .context = c->context + s->context,
-			      .tag = s->tag, .task = s->task };
+	return (struct coll){ .c = c,
+			      .context = c->context + s->context,
+			      .tag = s->tag,
+			      .task = s->task };
 }
 
 static int send_to(const struct mpii_set *s, int member, const void *buf,

@@ -81,8 +81,8 @@ static int split_inter(struct mpii_comm *c, struct entry *all, int color,
 	err = mpii_intercomm_contexts(c, &s, &context, &send_context);
 	if (err)
 		return err;
-	err = mpii_intercomm_exchange(c, &s, all,
-				      c->size * (int)sizeof(*all), &in, &len);
+	err = mpii_intercomm_exchange(c, &s, all, c->size * (int)sizeof(*all),
+				      &in, &len);
 	if (err)
 		return err;
 	if (color == MPI_UNDEFINED) {
@@ -133,8 +133,10 @@ int PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *newcomm)
 	if (!newcomm)
 		return mpii_bad_null(c, func, "newcomm");
 	if (color < 0 && color != MPI_UNDEFINED)
-		return mpii_error(c, MPI_ERR_ARG, func, "color is %d, but must "
-				  "be MPI_UNDEFINED or not negative", color);
+		return mpii_error(c, MPI_ERR_ARG, func,
+				  "color is %d, but must "
+				  "be MPI_UNDEFINED or not negative",
+				  color);
 	return mpii_comm_split(c, color, key, newcomm, func);
 }
 MPII_ALIAS(Comm_split);

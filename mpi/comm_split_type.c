@@ -17,7 +17,7 @@
 struct place {
 	uint64_t host;
 	int32_t part[MPII_HW_COUNT]; /* as mpii_hw_instance */
-	int32_t rank; /* in the job: the process itself */
+	int32_t rank;		     /* in the job: the process itself */
 };
 
 /* A number for the running kernel: processes that see the same one can share
@@ -82,9 +82,11 @@ static bool is_placed(const struct place *p, int what)
 /* The outermost level at which not all are together, or nothing. */
 static int by_level(const struct place *all, int n)
 {
-	static const int levels[] = { BY_HOST, MPII_HW_PACKAGE, MPII_HW_DIE,
-				      MPII_HW_NUMA, MPII_HW_L3, MPII_HW_L2,
-				      MPII_HW_L1, MPII_HW_CORE, MPII_HW_PU };
+	static const int levels[] = { BY_HOST,	   MPII_HW_PACKAGE,
+				      MPII_HW_DIE, MPII_HW_NUMA,
+				      MPII_HW_L3,  MPII_HW_L2,
+				      MPII_HW_L1,  MPII_HW_CORE,
+				      MPII_HW_PU };
 	bool apart, placed;
 
 	for (size_t k = 0; k < sizeof(levels) / sizeof(*levels); k++) {
@@ -135,9 +137,9 @@ static int color_of(const struct mpii_comm *c, const struct place *all,
 static void tell(struct mpii_info *info, int what)
 {
 	if (info && what != BY_NOTHING)
-		mpii_info_add(info, KEY_TYPE, what == BY_HOST ?
-						      SHARED_MEMORY :
-						      mpii_hw_name(what));
+		mpii_info_add(info, KEY_TYPE,
+			      what == BY_HOST ? SHARED_MEMORY :
+						mpii_hw_name(what));
 }
 
 static int choose(struct mpii_comm *c, int split_type, struct mpii_info *info,
@@ -189,7 +191,8 @@ int PMPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info,
 	if (info != MPI_INFO_NULL) {
 		i = mpii_info_get(info);
 		if (!i)
-			return mpii_error(c, MPI_ERR_INFO, func, "info is no "
+			return mpii_error(c, MPI_ERR_INFO, func,
+					  "info is no "
 					  "info object or was freed");
 	}
 	if (split_type != MPI_UNDEFINED &&

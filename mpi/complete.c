@@ -18,7 +18,8 @@ int mpii_bad_request(MPI_Request h, const char *func, int i)
 	if (i >= 0)
 		return mpii_error(NULL, MPI_ERR_REQUEST, func,
 				  "array_of_requests[%d] is %p, which is no "
-				  "request or was freed", i, (void *)h);
+				  "request or was freed",
+				  i, (void *)h);
 	return mpii_error(NULL, MPI_ERR_REQUEST, func,
 			  "request is %p, which is no request or was freed",
 			  (void *)h);
@@ -65,7 +66,7 @@ static __attribute__((cold)) int raise_held(struct mpii_comm *c, int err,
 /* What has failed of several that were completed. */
 struct failure {
 	int code; /* the latest, or MPI_SUCCESS: then nothing else is valid */
-	struct mpii_comm *c; /* its communicator, held, or NULL */
+	struct mpii_comm *c;		  /* its communicator, held, or NULL */
 	char words[MPI_MAX_ERROR_STRING]; /* of all of its class */
 };
 
@@ -377,8 +378,8 @@ static int collect_some(int n, MPI_Request *reqs, int *outcount, int *indices,
 	return mpii_likely(!f.code) ? MPI_SUCCESS : raise_in_status(&f, func);
 }
 
-int mpii_check_some(int incount, MPI_Request *reqs, int *outcount,
-		    int *indices, const char *func)
+int mpii_check_some(int incount, MPI_Request *reqs, int *outcount, int *indices,
+		    const char *func)
 {
 	int err = mpii_check_several(incount, reqs, func);
 

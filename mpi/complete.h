@@ -50,8 +50,8 @@ bool mpii_all_idle(const MPI_Request *reqs, int n);
 
 /* 0, or the error that was raised. */
 int mpii_check_several(int count, MPI_Request *reqs, const char *func);
-int mpii_check_some(int incount, MPI_Request *reqs, int *outcount,
-		    int *indices, const char *func);
+int mpii_check_some(int incount, MPI_Request *reqs, int *outcount, int *indices,
+		    const char *func);
 /* @i: which of several, or -1. */
 int mpii_bad_request(MPI_Request h, const char *func, int i);
 

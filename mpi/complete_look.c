@@ -86,7 +86,8 @@ int PMPI_Request_get_status_some(int incount,
 				 MPI_Status array_of_statuses[])
 {
 	static const char func[] = "MPI_Request_get_status_some";
-	struct mpii_several s = { (MPI_Request *)array_of_requests, incount, 0 };
+	struct mpii_several s = { (MPI_Request *)array_of_requests, incount,
+				  0 };
 	int err = mpii_check_some(incount, s.reqs, outcount, array_of_indices,
 				  func);
 

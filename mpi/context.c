@@ -21,7 +21,7 @@
 #define WINDOWS 256
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static uint64_t mask[WINDOWS][WORDS]; /* 1: free */
+static uint64_t mask[WINDOWS][WORDS];	   /* 1: free */
 static struct mpii_comm **owners[WINDOWS]; /* of 64 * WORDS each, or NULL */
 static atomic_bool threads;
 
@@ -128,7 +128,8 @@ int mpii_set_context(const struct mpii_set *s, uint32_t *context)
 		else
 			start = elsewhere(s, start);
 	}
-	return mpii_fail(MPI_ERR_OTHER, "more than %d communicators exist; "
+	return mpii_fail(MPI_ERR_OTHER,
+			 "more than %d communicators exist; "
 			 "free those that are not needed",
 			 WINDOWS * WORDS * 64);
 }

@@ -40,8 +40,8 @@ int mpii_type_finish(const char *func, struct mpii_build *b, int err,
 	return mpii_type_record(func, b->t, m, newtype);
 }
 
-int mpii_type_record(const char *func, struct mpii_type *t,
-		     struct mpii_made *m, MPI_Datatype *newtype)
+int mpii_type_record(const char *func, struct mpii_type *t, struct mpii_made *m,
+		     MPI_Datatype *newtype)
 {
 	if (!m) {
 		mpii_type_put(t);
@@ -281,8 +281,9 @@ int PMPI_Type_free(MPI_Datatype *datatype)
 	if (t->predefined)
 		return mpii_error(NULL, MPI_ERR_TYPE, func,
 				  "%s is predefined and cannot be freed",
-				  t->name ? t->name : "a type of "
-				  "MPI_Type_create_f90_*");
+				  t->name ? t->name :
+					    "a type of "
+					    "MPI_Type_create_f90_*");
 	err = mpii_attr_delete_all(MPII_ATTR_TYPE, t->handle, &t->attrs);
 	if (err)
 		return mpii_raise(NULL, err, func);

@@ -24,7 +24,8 @@ static int check_array(const struct array *a)
 	if (a->order != MPI_ORDER_C && a->order != MPI_ORDER_FORTRAN)
 		return mpii_error(NULL, MPI_ERR_ARG, a->func,
 				  "order %d is neither MPI_ORDER_C nor "
-				  "MPI_ORDER_FORTRAN", a->order);
+				  "MPI_ORDER_FORTRAN",
+				  a->order);
 	for (int i = 0; i < a->ndims; i++) {
 		MPI_Count n = a->sizes[i], sub = a->subsizes[i];
 		MPI_Count start = a->starts[i];
@@ -39,8 +40,8 @@ static int check_array(const struct array *a)
 	return MPI_SUCCESS;
 }
 
-int mpii_type_wrap(struct mpii_type **inner, MPI_Aint disp,
-		   MPI_Count count, MPI_Aint stride)
+int mpii_type_wrap(struct mpii_type **inner, MPI_Aint disp, MPI_Count count,
+		   MPI_Aint stride)
 {
 	struct mpii_build b;
 	int err = mpii_build_begin(&b);
@@ -109,7 +110,8 @@ static int check_null(const struct array *a, const void *sizes,
 {
 	if (a->ndims <= 0 || (sizes && subsizes && starts))
 		return MPI_SUCCESS;
-	return mpii_bad_null(NULL, a->func, !sizes ? "array_of_sizes" :
+	return mpii_bad_null(NULL, a->func,
+			     !sizes    ? "array_of_sizes" :
 			     !subsizes ? "array_of_subsizes" :
 					 "array_of_starts");
 }
@@ -135,7 +137,8 @@ int PMPI_Type_create_subarray(int ndims, const int array_of_sizes[],
 			      const int array_of_starts[], int order,
 			      MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-	struct array a = { .func = "MPI_Type_create_subarray", .ndims = ndims,
+	struct array a = { .func = "MPI_Type_create_subarray",
+			   .ndims = ndims,
 			   .order = order };
 	MPI_Count n = ndims > 0 ? ndims : 0;
 	MPI_Count *wide;
@@ -166,8 +169,10 @@ int PMPI_Type_create_subarray_c(int ndims, const MPI_Count array_of_sizes[],
 				const MPI_Count array_of_starts[], int order,
 				MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-	struct array a = { .func = "MPI_Type_create_subarray_c", .large = true,
-			   .ndims = ndims, .order = order,
+	struct array a = { .func = "MPI_Type_create_subarray_c",
+			   .large = true,
+			   .ndims = ndims,
+			   .order = order,
 			   .sizes = array_of_sizes,
 			   .subsizes = array_of_subsizes,
 			   .starts = array_of_starts };

@@ -132,15 +132,15 @@ static int small_only(const char *func, const struct mpii_type *t)
 		return MPI_SUCCESS;
 	return mpii_error(NULL, MPI_ERR_TYPE, func,
 			  "the datatype was made by a large-count call: ask "
-			  "with %s_c", func);
+			  "with %s_c",
+			  func);
 }
 
 /* The record; of a predefined type, one that says so. */
 static const struct mpii_made *made_of(const struct mpii_type *t)
 {
-	static const struct mpii_made named = {
-		.combiner = MPI_COMBINER_NAMED
-	};
+	static const struct mpii_made named = { .combiner =
+							MPI_COMBINER_NAMED };
 
 	return t->made ? t->made : &named;
 }
@@ -150,9 +150,11 @@ static int check_out(const char *func, const void *ints, const void *addrs,
 {
 	if (ints && addrs && types && combiner)
 		return MPI_SUCCESS;
-	return mpii_bad_null(NULL, func, !ints ? "num_integers" :
+	return mpii_bad_null(NULL, func,
+			     !ints  ? "num_integers" :
 			     !addrs ? "num_addresses" :
-			     !types ? "num_datatypes" : "combiner");
+			     !types ? "num_datatypes" :
+				      "combiner");
 }
 
 int PMPI_Type_get_envelope(MPI_Datatype datatype, int *num_integers,
@@ -231,7 +233,8 @@ static int get_contents(const char *func, MPI_Datatype datatype,
 				  "MPI_Type_get_envelope said");
 	if ((m->nints && !ints) || (m->naddrs && !addrs) ||
 	    (m->ncounts && !counts) || (m->ntypes && !types))
-		return mpii_error(NULL, MPI_ERR_ARG, func, "an array is a null "
+		return mpii_error(NULL, MPI_ERR_ARG, func,
+				  "an array is a null "
 				  "pointer, but there is something for it");
 	for (MPI_Count i = 0; i < m->nints; i++)
 		ints[i] = m->ints[i];
@@ -269,8 +272,8 @@ int PMPI_Type_get_contents_c(MPI_Datatype datatype, MPI_Count max_integers,
 			     MPI_Count array_of_large_counts[],
 			     MPI_Datatype array_of_datatypes[])
 {
-	const MPI_Count max[] = { max_integers, max_addresses,
-				  max_large_counts, max_datatypes };
+	const MPI_Count max[] = { max_integers, max_addresses, max_large_counts,
+				  max_datatypes };
 
 	return get_contents("MPI_Type_get_contents_c", datatype, max,
 			    array_of_integers, array_of_addresses,

@@ -37,8 +37,9 @@ static const char *wrong_dimension(const struct darray *a, int i)
 	if (a->gsizes[i] < 1 || a->psizes[i] < 1)
 		return "its size or its number of processes is not positive";
 	if (d == MPI_DISTRIBUTE_NONE)
-		return a->psizes[i] == 1 ? NULL :
-		       "MPI_DISTRIBUTE_NONE needs one process";
+		return a->psizes[i] == 1 ?
+			       NULL :
+			       "MPI_DISTRIBUTE_NONE needs one process";
 	if (d != MPI_DISTRIBUTE_BLOCK && d != MPI_DISTRIBUTE_CYCLIC)
 		return "its distribution is none of the three";
 	if (arg < 1 && arg != MPI_DISTRIBUTE_DFLT_DARG)
@@ -56,11 +57,13 @@ static int check_darray(const struct darray *a)
 	if (a->ndims <= 0 || a->size <= 0 || a->rank < 0 || a->rank >= a->size)
 		return mpii_error(NULL, MPI_ERR_ARG, a->func,
 				  "ndims %d, size %d or rank %d is out of "
-				  "range", a->ndims, a->size, a->rank);
+				  "range",
+				  a->ndims, a->size, a->rank);
 	if (a->order != MPI_ORDER_C && a->order != MPI_ORDER_FORTRAN)
 		return mpii_error(NULL, MPI_ERR_ARG, a->func,
 				  "order %d is neither MPI_ORDER_C nor "
-				  "MPI_ORDER_FORTRAN", a->order);
+				  "MPI_ORDER_FORTRAN",
+				  a->order);
 	for (int i = 0; i < a->ndims; i++) {
 		const char *wrong = wrong_dimension(a, i);
 
@@ -157,9 +160,9 @@ static int build_darray(const struct darray *a, struct mpii_type *old,
 static struct mpii_made *record_darray(const struct darray *a,
 				       struct mpii_type *old)
 {
-	struct mpii_made *m =
-		mpii_made_create(MPI_COMBINER_DARRAY, a->large,
-				 3 * a->ndims + 4, a->ndims, 0, 1);
+	struct mpii_made *m = mpii_made_create(MPI_COMBINER_DARRAY, a->large,
+					       3 * a->ndims + 4, a->ndims, 0,
+					       1);
 
 	if (!m)
 		return NULL;
@@ -182,9 +185,11 @@ static int check_null(const struct darray *a, const void *gsizes)
 {
 	if (a->ndims <= 0 || (gsizes && a->distribs && a->dargs && a->psizes))
 		return MPI_SUCCESS;
-	return mpii_bad_null(NULL, a->func, !gsizes ? "array_of_gsizes" :
+	return mpii_bad_null(NULL, a->func,
+			     !gsizes	  ? "array_of_gsizes" :
 			     !a->distribs ? "array_of_distribs" :
-			     !a->dargs ? "array_of_dargs" : "array_of_psizes");
+			     !a->dargs	  ? "array_of_dargs" :
+					    "array_of_psizes");
 }
 
 static int make_darray(const struct darray *a, MPI_Datatype oldtype,
@@ -210,8 +215,11 @@ int PMPI_Type_create_darray(int size, int rank, int ndims,
 			    const int array_of_psizes[], int order,
 			    MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-	struct darray a = { .func = "MPI_Type_create_darray", .size = size,
-			    .rank = rank, .ndims = ndims, .order = order,
+	struct darray a = { .func = "MPI_Type_create_darray",
+			    .size = size,
+			    .rank = rank,
+			    .ndims = ndims,
+			    .order = order,
 			    .distribs = array_of_distribs,
 			    .dargs = array_of_dargs,
 			    .psizes = array_of_psizes };
@@ -239,9 +247,13 @@ int PMPI_Type_create_darray_c(int size, int rank, int ndims,
 			      const int array_of_psizes[], int order,
 			      MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-	struct darray a = { .func = "MPI_Type_create_darray_c", .large = true,
-			    .size = size, .rank = rank, .ndims = ndims,
-			    .order = order, .gsizes = array_of_gsizes,
+	struct darray a = { .func = "MPI_Type_create_darray_c",
+			    .large = true,
+			    .size = size,
+			    .rank = rank,
+			    .ndims = ndims,
+			    .order = order,
+			    .gsizes = array_of_gsizes,
 			    .distribs = array_of_distribs,
 			    .dargs = array_of_dargs,
 			    .psizes = array_of_psizes };

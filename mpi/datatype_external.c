@@ -219,7 +219,8 @@ static int check(struct mpii_packing *p, const char *datarep,
 	if (strcmp(datarep, "external32") != 0)
 		return mpii_error(NULL, MPI_ERR_ARG, p->func,
 				  "datarep is \"%s\", but only \"external32\" "
-				  "is known", datarep);
+				  "is known",
+				  datarep);
 	return mpii_packing_type(p, datatype);
 }
 
@@ -274,24 +275,28 @@ static int external_narrow(struct mpii_packing *p, const char *datarep,
 }
 
 int PMPI_Pack_external(const char *datarep, const void *inbuf, int incount,
-		       MPI_Datatype datatype, void *outbuf,
-		       MPI_Aint outsize, MPI_Aint *position)
+		       MPI_Datatype datatype, void *outbuf, MPI_Aint outsize,
+		       MPI_Aint *position)
 {
 	struct mpii_packing p = { .func = "MPI_Pack_external",
-				  .user = (void *)inbuf, .count = incount,
-				  .packed = outbuf, .size = outsize };
+				  .user = (void *)inbuf,
+				  .count = incount,
+				  .packed = outbuf,
+				  .size = outsize };
 
 	return external_narrow(&p, datarep, datatype, position);
 }
 MPII_ALIAS(Pack_external);
 
 int PMPI_Pack_external_c(const char *datarep, const void *inbuf,
-			 MPI_Count incount, MPI_Datatype datatype,
-			 void *outbuf, MPI_Count outsize, MPI_Count *position)
+			 MPI_Count incount, MPI_Datatype datatype, void *outbuf,
+			 MPI_Count outsize, MPI_Count *position)
 {
 	struct mpii_packing p = { .func = "MPI_Pack_external_c",
-				  .user = (void *)inbuf, .count = incount,
-				  .packed = outbuf, .size = outsize,
+				  .user = (void *)inbuf,
+				  .count = incount,
+				  .packed = outbuf,
+				  .size = outsize,
 				  .position = position };
 
 	return external(&p, datarep, datatype);
@@ -303,8 +308,10 @@ int PMPI_Unpack_external(const char *datarep, const void *inbuf,
 			 int outcount, MPI_Datatype datatype)
 {
 	struct mpii_packing p = { .func = "MPI_Unpack_external",
-				  .unpack = true, .user = outbuf,
-				  .count = outcount, .packed = (char *)inbuf,
+				  .unpack = true,
+				  .user = outbuf,
+				  .count = outcount,
+				  .packed = (char *)inbuf,
 				  .size = insize };
 
 	return external_narrow(&p, datarep, datatype, position);
@@ -316,9 +323,12 @@ int PMPI_Unpack_external_c(const char *datarep, const void *inbuf,
 			   MPI_Count outcount, MPI_Datatype datatype)
 {
 	struct mpii_packing p = { .func = "MPI_Unpack_external_c",
-				  .unpack = true, .user = outbuf,
-				  .count = outcount, .packed = (char *)inbuf,
-				  .size = insize, .position = position };
+				  .unpack = true,
+				  .user = outbuf,
+				  .count = outcount,
+				  .packed = (char *)inbuf,
+				  .size = insize,
+				  .position = position };
 
 	return external(&p, datarep, datatype);
 }

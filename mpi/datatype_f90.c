@@ -64,8 +64,8 @@ struct kind {
 };
 
 static const struct kind integers[] = {
-	{ 0, 2, MPI_INTEGER1, 0 },  { 0, 4, MPI_INTEGER2, 0 },
-	{ 0, 9, MPI_INTEGER4, 0 },  { 0, 18, MPI_INTEGER8, 0 },
+	{ 0, 2, MPI_INTEGER1, 0 },   { 0, 4, MPI_INTEGER2, 0 },
+	{ 0, 9, MPI_INTEGER4, 0 },   { 0, 18, MPI_INTEGER8, 0 },
 	{ 0, 38, MPI_INTEGER16, 0 },
 };
 static const struct kind reals[] = {
@@ -240,8 +240,8 @@ static bool is_number(const struct mpii_type *t)
 static int build_pair(struct mpii_type *value, struct mpii_type *index,
 		      struct mpii_type **made)
 {
-	MPI_Aint at = (value->size + index->align - 1) / index->align *
-		      index->align;
+	MPI_Aint at =
+		(value->size + index->align - 1) / index->align * index->align;
 	struct mpii_made *m;
 	struct mpii_build b;
 	int err = mpii_build_begin(&b);

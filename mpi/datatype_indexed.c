@@ -79,7 +79,8 @@ static int check_list(const struct list *l, MPI_Datatype *newtype)
 		if (!mpii_type_get(block_type(l, i)))
 			return mpii_error(NULL, MPI_ERR_TYPE, l->func,
 					  "type %p of block %lld is not a "
-					  "datatype", (void *)block_type(l, i),
+					  "datatype",
+					  (void *)block_type(l, i),
 					  (long long)i);
 	}
 	return MPI_SUCCESS;
@@ -88,11 +89,10 @@ static int check_list(const struct list *l, MPI_Datatype *newtype)
 static struct mpii_made *record_list(const struct list *l)
 {
 	MPI_Count ntypes = has_types(l) ? l->count : 1;
-	struct mpii_made *m =
-		mpii_made_create(l->combiner, l->large, 0,
-				 1 + (has_lengths(l) ? l->count : 1) +
-					 (l->bytes ? 0 : l->count),
-				 l->bytes ? l->count : 0, ntypes);
+	struct mpii_made *m = mpii_made_create(
+		l->combiner, l->large, 0,
+		1 + (has_lengths(l) ? l->count : 1) + (l->bytes ? 0 : l->count),
+		l->bytes ? l->count : 0, ntypes);
 
 	if (!m)
 		return NULL;
@@ -161,7 +161,8 @@ int PMPI_Type_indexed(int count, const int array_of_blocklengths[],
 		      MPI_Datatype *newtype)
 {
 	struct list l = { .func = "MPI_Type_indexed",
-			  .combiner = MPI_COMBINER_INDEXED, .count = count,
+			  .combiner = MPI_COMBINER_INDEXED,
+			  .count = count,
 			  .type = oldtype };
 
 	return make_narrow(&l, array_of_blocklengths, array_of_displacements,
@@ -174,10 +175,13 @@ int PMPI_Type_indexed_c(MPI_Count count,
 			const MPI_Count array_of_displacements[],
 			MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-	struct list l = { .func = "MPI_Type_indexed_c", .large = true,
-			  .combiner = MPI_COMBINER_INDEXED, .count = count,
+	struct list l = { .func = "MPI_Type_indexed_c",
+			  .large = true,
+			  .combiner = MPI_COMBINER_INDEXED,
+			  .count = count,
 			  .bls = array_of_blocklengths,
-			  .disps = array_of_displacements, .type = oldtype };
+			  .disps = array_of_displacements,
+			  .type = oldtype };
 
 	return make_list(&l, newtype);
 }
@@ -188,8 +192,10 @@ int PMPI_Type_create_hindexed(int count, const int array_of_blocklengths[],
 			      MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
 	struct list l = { .func = "MPI_Type_create_hindexed",
-			  .combiner = MPI_COMBINER_HINDEXED, .count = count,
-			  .bytes = true, .type = oldtype };
+			  .combiner = MPI_COMBINER_HINDEXED,
+			  .count = count,
+			  .bytes = true,
+			  .type = oldtype };
 
 	return make_narrow(&l, array_of_blocklengths, NULL,
 			   array_of_displacements, newtype);
@@ -201,10 +207,13 @@ int PMPI_Type_create_hindexed_c(MPI_Count count,
 				const MPI_Count array_of_displacements[],
 				MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-	struct list l = { .func = "MPI_Type_create_hindexed_c", .large = true,
-			  .combiner = MPI_COMBINER_HINDEXED, .count = count,
+	struct list l = { .func = "MPI_Type_create_hindexed_c",
+			  .large = true,
+			  .combiner = MPI_COMBINER_HINDEXED,
+			  .count = count,
 			  .bls = array_of_blocklengths,
-			  .disps = array_of_displacements, .bytes = true,
+			  .disps = array_of_displacements,
+			  .bytes = true,
 			  .type = oldtype };
 
 	return make_list(&l, newtype);
@@ -217,7 +226,9 @@ int PMPI_Type_create_indexed_block(int count, int blocklength,
 {
 	struct list l = { .func = "MPI_Type_create_indexed_block",
 			  .combiner = MPI_COMBINER_INDEXED_BLOCK,
-			  .count = count, .bl = blocklength, .type = oldtype };
+			  .count = count,
+			  .bl = blocklength,
+			  .type = oldtype };
 
 	return make_narrow(&l, NULL, array_of_displacements, NULL, newtype);
 }
@@ -231,8 +242,10 @@ int PMPI_Type_create_indexed_block_c(MPI_Count count, MPI_Count blocklength,
 	struct list l = { .func = "MPI_Type_create_indexed_block_c",
 			  .large = true,
 			  .combiner = MPI_COMBINER_INDEXED_BLOCK,
-			  .count = count, .bl = blocklength,
-			  .disps = array_of_displacements, .type = oldtype };
+			  .count = count,
+			  .bl = blocklength,
+			  .disps = array_of_displacements,
+			  .type = oldtype };
 
 	return make_list(&l, newtype);
 }
@@ -244,7 +257,9 @@ int PMPI_Type_create_hindexed_block(int count, int blocklength,
 {
 	struct list l = { .func = "MPI_Type_create_hindexed_block",
 			  .combiner = MPI_COMBINER_HINDEXED_BLOCK,
-			  .count = count, .bl = blocklength, .bytes = true,
+			  .count = count,
+			  .bl = blocklength,
+			  .bytes = true,
 			  .type = oldtype };
 
 	return make_narrow(&l, NULL, NULL, array_of_displacements, newtype);
@@ -259,8 +274,10 @@ int PMPI_Type_create_hindexed_block_c(MPI_Count count, MPI_Count blocklength,
 	struct list l = { .func = "MPI_Type_create_hindexed_block_c",
 			  .large = true,
 			  .combiner = MPI_COMBINER_HINDEXED_BLOCK,
-			  .count = count, .bl = blocklength,
-			  .disps = array_of_displacements, .bytes = true,
+			  .count = count,
+			  .bl = blocklength,
+			  .disps = array_of_displacements,
+			  .bytes = true,
 			  .type = oldtype };
 
 	return make_list(&l, newtype);
@@ -273,8 +290,10 @@ int PMPI_Type_create_struct(int count, const int array_of_blocklengths[],
 			    MPI_Datatype *newtype)
 {
 	struct list l = { .func = "MPI_Type_create_struct",
-			  .combiner = MPI_COMBINER_STRUCT, .count = count,
-			  .bytes = true, .types = array_of_types };
+			  .combiner = MPI_COMBINER_STRUCT,
+			  .count = count,
+			  .bytes = true,
+			  .types = array_of_types };
 
 	return make_narrow(&l, array_of_blocklengths, NULL,
 			   array_of_displacements, newtype);
@@ -287,10 +306,13 @@ int PMPI_Type_create_struct_c(MPI_Count count,
 			      const MPI_Datatype array_of_types[],
 			      MPI_Datatype *newtype)
 {
-	struct list l = { .func = "MPI_Type_create_struct_c", .large = true,
-			  .combiner = MPI_COMBINER_STRUCT, .count = count,
+	struct list l = { .func = "MPI_Type_create_struct_c",
+			  .large = true,
+			  .combiner = MPI_COMBINER_STRUCT,
+			  .count = count,
 			  .bls = array_of_blocklengths,
-			  .disps = array_of_displacements, .bytes = true,
+			  .disps = array_of_displacements,
+			  .bytes = true,
 			  .types = array_of_types };
 
 	return make_list(&l, newtype);

@@ -26,30 +26,30 @@ struct walk {
  * n pieces of a known size. Four at a time are loaded before any is stored: the
  * compiler cannot know that the buffers are apart.
  */
-#define COPY_PIECES(size)                                                   \
-	static inline void copy_##size(char *to, MPI_Aint to_step,          \
-				       const char *from, MPI_Aint step,     \
-				       MPI_Count n)                         \
-	{                                                                   \
-		typedef struct {                                            \
-			char byte[size];                                    \
-		} piece;                                                    \
-                                                                            \
-		for (; n >= 4; n -= 4) {                                    \
-			piece a = *(const piece *)from;                     \
-			piece b = *(const piece *)(from + step);            \
-			piece c = *(const piece *)(from + 2 * step);        \
-			piece d = *(const piece *)(from + 3 * step);        \
-                                                                            \
-			*(piece *)to = a;                                   \
-			*(piece *)(to + to_step) = b;                       \
-			*(piece *)(to + 2 * to_step) = c;                   \
-			*(piece *)(to + 3 * to_step) = d;                   \
-			from += 4 * step;                                   \
-			to += 4 * to_step;                                  \
-		}                                                           \
-		for (; n > 0; n--, from += step, to += to_step)             \
-			*(piece *)to = *(const piece *)from;                \
+#define COPY_PIECES(size)                                               \
+	static inline void copy_##size(char *to, MPI_Aint to_step,      \
+				       const char *from, MPI_Aint step, \
+				       MPI_Count n)                     \
+	{                                                               \
+		typedef struct {                                        \
+			char byte[size];                                \
+		} piece;                                                \
+                                                                        \
+		for (; n >= 4; n -= 4) {                                \
+			piece a = *(const piece *)from;                 \
+			piece b = *(const piece *)(from + step);        \
+			piece c = *(const piece *)(from + 2 * step);    \
+			piece d = *(const piece *)(from + 3 * step);    \
+                                                                        \
+			*(piece *)to = a;                               \
+			*(piece *)(to + to_step) = b;                   \
+			*(piece *)(to + 2 * to_step) = c;               \
+			*(piece *)(to + 3 * to_step) = d;               \
+			from += 4 * step;                               \
+			to += 4 * to_step;                              \
+		}                                                       \
+		for (; n > 0; n--, from += step, to += to_step)         \
+			*(piece *)to = *(const piece *)from;            \
 	}
 COPY_PIECES(1)
 COPY_PIECES(2)
@@ -61,18 +61,18 @@ COPY_PIECES(16)
  * One piece of any size. Members of structs are short, and a call of memcpy for
  * each takes longer than the copy: two moves that may overlap do.
  */
-#define COPY_ENDS(size)                                                     \
-	static inline void copy_ends_##size(char *to, const char *from,     \
-					    size_t len)                     \
-	{                                                                   \
-		struct {                                                    \
-			char byte[size];                                    \
-		} head, tail;                                               \
-                                                                            \
-		memcpy(&head, from, size);                                  \
-		memcpy(&tail, from + len - size, size);                     \
-		memcpy(to, &head, size);                                    \
-		memcpy(to + len - size, &tail, size);                       \
+#define COPY_ENDS(size)                                                 \
+	static inline void copy_ends_##size(char *to, const char *from, \
+					    size_t len)                 \
+	{                                                               \
+		struct {                                                \
+			char byte[size];                                \
+		} head, tail;                                           \
+                                                                        \
+		memcpy(&head, from, size);                              \
+		memcpy(&tail, from + len - size, size);                 \
+		memcpy(to, &head, size);                                \
+		memcpy(to + len - size, &tail, size);                   \
 	}
 COPY_ENDS(1)
 COPY_ENDS(2)
@@ -302,7 +302,9 @@ static void walk(struct walk *w, char *base, MPI_Count off, MPI_Count n)
 void mpii_pack(const struct mpii_type *t, const void *buf, MPI_Count count,
 	       MPI_Count off, void *out, size_t n)
 {
-	struct walk w = { .t = t, .packed = out, .run = pack_run,
+	struct walk w = { .t = t,
+			  .packed = out,
+			  .run = pack_run,
 			  .lists = pack_lists };
 
 	if (n == 0)
@@ -316,7 +318,9 @@ void mpii_pack(const struct mpii_type *t, const void *buf, MPI_Count count,
 void mpii_unpack(const struct mpii_type *t, void *buf, MPI_Count count,
 		 MPI_Count off, const void *in, size_t n)
 {
-	struct walk w = { .t = t, .packed = (char *)in, .run = unpack_run,
+	struct walk w = { .t = t,
+			  .packed = (char *)in,
+			  .run = unpack_run,
 			  .lists = unpack_lists };
 
 	if (n == 0)

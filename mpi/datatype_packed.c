@@ -100,8 +100,10 @@ static int move_narrow(struct mpii_packing *p, int *position,
 int PMPI_Pack(const void *inbuf, int incount, MPI_Datatype datatype,
 	      void *outbuf, int outsize, int *position, MPI_Comm comm)
 {
-	struct mpii_packing p = { .func = "MPI_Pack", .user = (void *)inbuf,
-				  .count = incount, .packed = outbuf,
+	struct mpii_packing p = { .func = "MPI_Pack",
+				  .user = (void *)inbuf,
+				  .count = incount,
+				  .packed = outbuf,
 				  .size = outsize };
 
 	return move_narrow(&p, position, datatype, comm);
@@ -112,9 +114,12 @@ int PMPI_Pack_c(const void *inbuf, MPI_Count incount, MPI_Datatype datatype,
 		void *outbuf, MPI_Count outsize, MPI_Count *position,
 		MPI_Comm comm)
 {
-	struct mpii_packing p = { .func = "MPI_Pack_c", .user = (void *)inbuf,
-				  .count = incount, .packed = outbuf,
-				  .size = outsize, .position = position };
+	struct mpii_packing p = { .func = "MPI_Pack_c",
+				  .user = (void *)inbuf,
+				  .count = incount,
+				  .packed = outbuf,
+				  .size = outsize,
+				  .position = position };
 
 	return move(&p, datatype, comm);
 }
@@ -123,9 +128,12 @@ MPII_ALIAS(Pack_c);
 int PMPI_Unpack(const void *inbuf, int insize, int *position, void *outbuf,
 		int outcount, MPI_Datatype datatype, MPI_Comm comm)
 {
-	struct mpii_packing p = { .func = "MPI_Unpack", .unpack = true,
-				  .user = outbuf, .count = outcount,
-				  .packed = (char *)inbuf, .size = insize };
+	struct mpii_packing p = { .func = "MPI_Unpack",
+				  .unpack = true,
+				  .user = outbuf,
+				  .count = outcount,
+				  .packed = (char *)inbuf,
+				  .size = insize };
 
 	return move_narrow(&p, position, datatype, comm);
 }
@@ -135,9 +143,12 @@ int PMPI_Unpack_c(const void *inbuf, MPI_Count insize, MPI_Count *position,
 		  void *outbuf, MPI_Count outcount, MPI_Datatype datatype,
 		  MPI_Comm comm)
 {
-	struct mpii_packing p = { .func = "MPI_Unpack_c", .unpack = true,
-				  .user = outbuf, .count = outcount,
-				  .packed = (char *)inbuf, .size = insize,
+	struct mpii_packing p = { .func = "MPI_Unpack_c",
+				  .unpack = true,
+				  .user = outbuf,
+				  .count = outcount,
+				  .packed = (char *)inbuf,
+				  .size = insize,
 				  .position = position };
 
 	return move(&p, datatype, comm);
@@ -161,8 +172,8 @@ static int size_of(const char *func, MPI_Count incount, MPI_Datatype datatype,
 int PMPI_Pack_size(int incount, MPI_Datatype datatype, MPI_Comm comm, int *size)
 {
 	MPI_Count bytes = 0;
-	int err = size_of("MPI_Pack_size", incount, datatype, comm, size,
-			  &bytes);
+	int err =
+		size_of("MPI_Pack_size", incount, datatype, comm, size, &bytes);
 
 	if (!err)
 		*size = bytes > INT_MAX ? MPI_UNDEFINED : bytes;

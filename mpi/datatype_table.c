@@ -9,32 +9,49 @@
 
 #include "datatype.h"
 
-#define AT(h) [(uintptr_t)(h) - MPII_TYPE_FIRST]
-#define ENTRY(h) (&mpii_types[(uintptr_t)(h) - MPII_TYPE_FIRST])
+#define AT(h) [(uintptr_t)(h)-MPII_TYPE_FIRST]
+#define ENTRY(h) (&mpii_types[(uintptr_t)(h)-MPII_TYPE_FIRST])
 
 /* A type of one piece: size of data, extent in memory, basic elements. */
-#define PIECE(h, name_, kind_, class_, size_, extent_, align_, nbasic_)        \
-	AT(h) = {                                                              \
-		.obj = { .magic = MPII_TYPE, .refs = 1 },                      \
-		.handle = h, .size = size_, .extent = extent_,                 \
-		.true_extent = size_, .contiguous = size_ == extent_,          \
-		.committed = true, .predefined = true, .kind = kind_,          \
-		.class = class_, .align = align_, .nblocks = 1,                \
-		.blocks = &ENTRY(h)->one,                                      \
-		.one = { .len = size_, .n = 1 }, .nsegs = 1, .basic = h,       \
-		.nbasic = nbasic_, .name = name_,                              \
+#define PIECE(h, name_, kind_, class_, size_, extent_, align_, nbasic_) \
+	AT(h) = {                                                       \
+		.obj = { .magic = MPII_TYPE, .refs = 1 },               \
+		.handle = h,                                            \
+		.size = size_,                                          \
+		.extent = extent_,                                      \
+		.true_extent = size_,                                   \
+		.contiguous = size_ == extent_,                         \
+		.committed = true,                                      \
+		.predefined = true,                                     \
+		.kind = kind_,                                          \
+		.class = class_,                                        \
+		.align = align_,                                        \
+		.nblocks = 1,                                           \
+		.blocks = &ENTRY(h)->one,                               \
+		.one = { .len = size_, .n = 1 },                        \
+		.nsegs = 1,                                             \
+		.basic = h,                                             \
+		.nbasic = nbasic_,                                      \
+		.name = name_,                                          \
 	}
-#define TYPE(h, ctype, kind, class)                                            \
-	PIECE(h, #h, kind, class, sizeof(ctype), sizeof(ctype),                \
+#define TYPE(h, ctype, kind, class)                             \
+	PIECE(h, #h, kind, class, sizeof(ctype), sizeof(ctype), \
 	      _Alignof(ctype), 1)
 /* By number of bytes: Fortran types that C may lack. */
-#define SIZED(h, bytes, align, kind, class)                                    \
+#define SIZED(h, bytes, align, kind, class) \
 	PIECE(h, #h, kind, class, bytes, bytes, align, 1)
 /* A value and its index, without a gap between them. */
-#define PAIR(h, vtype, itype, kind)                                            \
-	PIECE(h, #h, kind, MPII_C_PAIR, sizeof(vtype) + sizeof(itype),         \
-	      sizeof(struct { vtype v; itype i; }),                            \
-	      _Alignof(struct { vtype v; itype i; }), 2)
+#define PAIR(h, vtype, itype, kind)                                    \
+	PIECE(h, #h, kind, MPII_C_PAIR, sizeof(vtype) + sizeof(itype), \
+	      sizeof(struct {                                          \
+		      vtype v;                                         \
+		      itype i;                                         \
+	      }),                                                      \
+	      _Alignof(struct {                                        \
+		      vtype v;                                         \
+		      itype i;                                         \
+	      }),                                                      \
+	      2)
 
 struct short_int {
 	short v;
@@ -44,7 +61,9 @@ struct short_int {
 /* The one that has a gap. */
 static struct mpii_block short_int_blocks[2] = {
 	{ .disp = 0, .len = sizeof(short), .n = 1 },
-	{ .disp = offsetof(struct short_int, i), .len = sizeof(int), .n = 1,
+	{ .disp = offsetof(struct short_int, i),
+	  .len = sizeof(int),
+	  .n = 1,
 	  .at = sizeof(short) },
 };
 

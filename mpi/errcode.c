@@ -10,7 +10,10 @@
 #include "errors.h"
 #include "mpii.h"
 
-#define CLASS(name, words) { name, #name, words }
+#define CLASS(name, words)         \
+	{                          \
+		name, #name, words \
+	}
 
 static const struct {
 	int class;
@@ -102,8 +105,8 @@ static const struct {
 /* Codes of the program: 0 is MPI_ERR_LASTCODE + 1. Removed ones leave a gap. */
 struct added {
 	bool used;
-	int class;  /* == its own code for a class */
-	int users;  /* codes of this class */
+	int class; /* == its own code for a class */
+	int users; /* codes of this class */
 	char text[MPI_MAX_ERROR_STRING];
 };
 

@@ -9,8 +9,10 @@
 #include "lang.h"
 #include "objects.h"
 
-#define PREDEFINED(h, k) \
-	{ .obj = { MPII_ERRH, 1 }, .handle = h, .kind = k }
+#define PREDEFINED(h, k)                                        \
+	{                                                       \
+		.obj = { MPII_ERRH, 1 }, .handle = h, .kind = k \
+	}
 
 static struct mpii_errh predefined[] = {
 	PREDEFINED(MPI_ERRORS_ARE_FATAL, MPII_ERRH_FATAL),
@@ -173,13 +175,11 @@ MPII_ALIAS(Errhandler_free);
 
 /* --- communicators --- */
 
-int PMPI_Comm_create_errhandler(
-	MPI_Comm_errhandler_function *comm_errhandler_fn,
-	MPI_Errhandler *errhandler)
+int PMPI_Comm_create_errhandler(MPI_Comm_errhandler_function *comm_errhandler_fn,
+				MPI_Errhandler *errhandler)
 {
-	return create(MPII_ERRH_COMM, comm_errhandler_fn,
-		      "comm_errhandler_fn", errhandler,
-		      "MPI_Comm_create_errhandler");
+	return create(MPII_ERRH_COMM, comm_errhandler_fn, "comm_errhandler_fn",
+		      errhandler, "MPI_Comm_create_errhandler");
 }
 MPII_ALIAS(Comm_create_errhandler);
 
@@ -225,13 +225,11 @@ MPII_ALIAS(Comm_call_errhandler);
 
 /* --- windows --- */
 
-int PMPI_Win_create_errhandler(
-	MPI_Win_errhandler_function *win_errhandler_fn,
-	MPI_Errhandler *errhandler)
+int PMPI_Win_create_errhandler(MPI_Win_errhandler_function *win_errhandler_fn,
+			       MPI_Errhandler *errhandler)
 {
-	return create(MPII_ERRH_WIN, win_errhandler_fn,
-		      "win_errhandler_fn", errhandler,
-		      "MPI_Win_create_errhandler");
+	return create(MPII_ERRH_WIN, win_errhandler_fn, "win_errhandler_fn",
+		      errhandler, "MPI_Win_create_errhandler");
 }
 MPII_ALIAS(Win_create_errhandler);
 
@@ -277,13 +275,11 @@ MPII_ALIAS(Win_call_errhandler);
 
 /* --- files --- */
 
-int PMPI_File_create_errhandler(
-	MPI_File_errhandler_function *file_errhandler_fn,
-	MPI_Errhandler *errhandler)
+int PMPI_File_create_errhandler(MPI_File_errhandler_function *file_errhandler_fn,
+				MPI_Errhandler *errhandler)
 {
-	return create(MPII_ERRH_FILE, file_errhandler_fn,
-		      "file_errhandler_fn", errhandler,
-		      "MPI_File_create_errhandler");
+	return create(MPII_ERRH_FILE, file_errhandler_fn, "file_errhandler_fn",
+		      errhandler, "MPI_File_create_errhandler");
 }
 MPII_ALIAS(File_create_errhandler);
 

@@ -201,8 +201,8 @@ int mpii_raise(struct mpii_comm *c, int code, const char *func)
 	return mpii_raise_on(&o, code, func);
 }
 
-int mpii_error(struct mpii_comm *c, int code, const char *func,
-	       const char *fmt, ...)
+int mpii_error(struct mpii_comm *c, int code, const char *func, const char *fmt,
+	       ...)
 {
 	struct mpii_owner o = mpii_owner_in_charge(c);
 	va_list ap;
@@ -235,9 +235,8 @@ int mpii_class_of(int error)
 
 static const char *not_running(void)
 {
-	return atomic_load(&mpii.state) == 0 ?
-		       "called before MPI_Init" :
-		       "called after MPI_Finalize";
+	return atomic_load(&mpii.state) == 0 ? "called before MPI_Init" :
+					       "called after MPI_Finalize";
 }
 
 int mpii_bad_comm(MPI_Comm comm, const char *func)
@@ -287,7 +286,8 @@ int mpii_bad_type(struct mpii_comm *c, MPI_Datatype type, const char *func,
 	if (mpii_type_get(type))
 		return mpii_error(c, MPI_ERR_TYPE, func,
 				  "%s was not committed: call MPI_Type_commit "
-				  "first", arg);
+				  "first",
+				  arg);
 	return mpii_error(c, MPI_ERR_TYPE, func,
 			  "%s is %p, which is no datatype or was freed", arg,
 			  (void *)type);
@@ -296,16 +296,20 @@ int mpii_bad_type(struct mpii_comm *c, MPI_Datatype type, const char *func,
 int mpii_bad_count(struct mpii_comm *c, MPI_Count count, const char *func,
 		   const char *arg)
 {
-	return mpii_error(c, MPI_ERR_COUNT, func, "%s is %lld, but must not be "
-			  "negative", arg, (long long)count);
+	return mpii_error(c, MPI_ERR_COUNT, func,
+			  "%s is %lld, but must not be "
+			  "negative",
+			  arg, (long long)count);
 }
 
 int mpii_bad_rank(struct mpii_comm *c, int rank, const char *func,
 		  const char *arg)
 {
-	return mpii_error(c, MPI_ERR_RANK, func, "%s is %d, but %s has %d "
-			  "%srank%s", arg, rank, mpii_comm_words(c),
-			  c->remote_size, c->inter ? "remote " : "",
+	return mpii_error(c, MPI_ERR_RANK, func,
+			  "%s is %d, but %s has %d "
+			  "%srank%s",
+			  arg, rank, mpii_comm_words(c), c->remote_size,
+			  c->inter ? "remote " : "",
 			  c->remote_size == 1 ? "" : "s");
 }
 

@@ -21,7 +21,7 @@ struct mpii_fiber {
 	void (*fn)(void *arg);
 	void *arg;
 	bool ended;
-	char *stack;		 /* lowest usable byte */
+	char *stack; /* lowest usable byte */
 	size_t size;
 	struct mpii_fiber *next; /* kept for reuse */
 	/* sanitizers */

@@ -165,8 +165,8 @@ static inline void mpii_fiber_switch(struct fiber_context *from,
 static void fiber_enter(unsigned fn_hi, unsigned fn_lo, unsigned arg_hi,
 			unsigned arg_lo)
 {
-	void (*fn)(void *) = (void (*)(void *))(uintptr_t)
-		((uint64_t)fn_hi << 32 | fn_lo);
+	void (*fn)(void *) =
+		(void (*)(void *))(uintptr_t)((uint64_t)fn_hi << 32 | fn_lo);
 
 	fn((void *)(uintptr_t)((uint64_t)arg_hi << 32 | arg_lo));
 }
@@ -181,9 +181,8 @@ static inline void fiber_context_init(struct fiber_context *c, char *stack,
 	c->uc.uc_stack.ss_sp = stack;
 	c->uc.uc_stack.ss_size = size;
 	c->uc.uc_link = NULL;
-	makecontext(&c->uc, (void (*)(void))fiber_enter, 4,
-		    (unsigned)(f >> 32), (unsigned)f, (unsigned)(a >> 32),
-		    (unsigned)a);
+	makecontext(&c->uc, (void (*)(void))fiber_enter, 4, (unsigned)(f >> 32),
+		    (unsigned)f, (unsigned)(a >> 32), (unsigned)a);
 }
 
 #endif

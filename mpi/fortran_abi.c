@@ -52,7 +52,8 @@ static int bad_size(const char *func, int size)
 {
 	return mpii_error(NULL, MPI_ERR_ARG, func,
 			  "logical_size is %d, but LOGICAL has 1, 2, 4, 8 or "
-			  "16 bytes", size);
+			  "16 bytes",
+			  size);
 }
 
 int PMPI_Abi_set_fortran_booleans(int logical_size, void *logical_true,
@@ -64,8 +65,9 @@ int PMPI_Abi_set_fortran_booleans(int logical_size, void *logical_true,
 	if (!is_size(logical_size))
 		return bad_size(func, logical_size);
 	if (!logical_true || !logical_false)
-		return mpii_bad_null(NULL, func, logical_true ?
-				     "logical_false" : "logical_true");
+		return mpii_bad_null(NULL, func,
+				     logical_true ? "logical_false" :
+						    "logical_true");
 	pthread_mutex_lock(&lock);
 	again = booleans_set;
 	if (!again) {
@@ -127,7 +129,8 @@ void mpii_logical_apply(enum mpii_op_index op, int size, const void *in,
 		bool x = load(a, size) != logical_false_;
 		bool y = load(b, size) != logical_false_;
 		bool z = op == MPII_OP_LAND ? x && y :
-			 op == MPII_OP_LOR  ? x || y : x != y;
+			 op == MPII_OP_LOR  ? x || y :
+					      x != y;
 
 		store(b, size, z ? logical_true_ : logical_false_);
 	}
@@ -210,10 +213,11 @@ static int check_fact(const char *func, const struct fact *f,
 	value_of(f, ours, sizeof(ours));
 	if (!strcmp(value, ours))
 		return MPI_SUCCESS;
-	return mpii_error(NULL, MPI_ERR_ABI, func, "%s is %s, but this library "
+	return mpii_error(NULL, MPI_ERR_ABI, func,
+			  "%s is %s, but this library "
 			  "has %s and cannot change it: compile without "
-			  "options that change the default kinds", f->key,
-			  value, ours);
+			  "options that change the default kinds",
+			  f->key, value, ours);
 }
 
 int PMPI_Abi_set_fortran_info(MPI_Info info)

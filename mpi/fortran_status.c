@@ -21,7 +21,7 @@ MPI_F08_status *MPI_F08_STATUSES_IGNORE = &nobody[1];
 #pragma GCC visibility pop
 
 _Static_assert(sizeof(MPI_Status) == MPI_F_STATUS_SIZE * sizeof(MPI_Fint) &&
-	       sizeof(MPI_F08_status) == sizeof(MPI_Status),
+		       sizeof(MPI_F08_status) == sizeof(MPI_Status),
 	       "a status has one size in all languages");
 
 static bool ignored(const void *status)
@@ -46,11 +46,11 @@ static int convert(const char *func, const void *from, void *to)
 	return MPI_SUCCESS;
 }
 
-#define CONVERSION(name, from_type, to_type)                             \
-	int PMPI_Status_##name(const from_type *from, to_type *to)       \
-	{                                                                \
-		return convert("MPI_Status_" #name, from, to);           \
-	}                                                                \
+#define CONVERSION(name, from_type, to_type)                       \
+	int PMPI_Status_##name(const from_type *from, to_type *to) \
+	{                                                          \
+		return convert("MPI_Status_" #name, from, to);     \
+	}                                                          \
 	MPII_ALIAS(Status_##name)
 
 CONVERSION(c2f, MPI_Status, MPI_Fint);

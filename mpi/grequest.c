@@ -55,8 +55,10 @@ int PMPI_Grequest_start(MPI_Grequest_query_function *query_fn,
 	r = mpii_req_create(MPII_REQ_GREQ);
 	if (!g || !r)
 		return mpii_no_mem(NULL, func);
-	*g = (struct greq){ query_fn, free_fn, cancel_fn, extra_state,
-			    mpii_language_take(), PENDING, 2 };
+	*g = (struct greq){
+		query_fn, free_fn, cancel_fn, extra_state, mpii_language_take(),
+		PENDING,  2
+	};
 	mpii_status_empty(&r->status);
 	r->state = g;
 	r->poll = poll_greq;
@@ -102,8 +104,8 @@ void mpii_greq_query(struct mpii_req *r)
 {
 	struct greq *g = r->state;
 
-	r->status.MPI_ERROR = mpii_call_query(g->lang, g->query,
-					      &g->extra_state, &r->status);
+	r->status.MPI_ERROR =
+		mpii_call_query(g->lang, g->query, &g->extra_state, &r->status);
 }
 
 int mpii_greq_cancel(struct mpii_req *r)

@@ -43,8 +43,10 @@ struct mpii_group *mpii_group_create(int size, int *world)
 		free(world);
 		return NULL;
 	}
-	*g = (struct mpii_group){ .obj = { MPII_GROUP, 1 }, .size = size,
-				  .rank = MPI_UNDEFINED, .world = world };
+	*g = (struct mpii_group){ .obj = { MPII_GROUP, 1 },
+				  .size = size,
+				  .rank = MPI_UNDEFINED,
+				  .world = world };
 	for (int i = 0; i < size; i++)
 		if (world[i] == mpii.rank)
 			g->rank = i;
@@ -144,8 +146,8 @@ int mpii_bad_member(const struct mpii_group *g, int rank, const char *func,
 		    const char *arg, int i)
 {
 	return mpii_error(NULL, MPI_ERR_RANK, func,
-			  "%s[%d] is %d, but the group has %d member%s", arg,
-			  i, rank, g->size, g->size == 1 ? "" : "s");
+			  "%s[%d] is %d, but the group has %d member%s", arg, i,
+			  rank, g->size, g->size == 1 ? "" : "s");
 }
 
 int PMPI_Group_translate_ranks(MPI_Group group1, int n, const int ranks1[],
@@ -168,7 +170,8 @@ int PMPI_Group_translate_ranks(MPI_Group group1, int n, const int ranks1[],
 	for (int i = 0; i < n; i++)
 		if (ranks1[i] != MPI_PROC_NULL &&
 		    (ranks1[i] < 0 || ranks1[i] >= g1->size))
-			return mpii_bad_member(g1, ranks1[i], func, "ranks1", i);
+			return mpii_bad_member(g1, ranks1[i], func, "ranks1",
+					       i);
 	inv = mpii_group_inverse(g2);
 	if (!inv)
 		return mpii_no_mem(NULL, func);

@@ -175,7 +175,8 @@ static int bad_range(const struct mpii_group *g, const int range[3], int i,
 				  "ranges[%d] has stride 0", i);
 	return mpii_error(NULL, MPI_ERR_RANK, func,
 			  "ranges[%d] is %d to %d, but the group has %d "
-			  "member%s", i, range[0], range[1], g->size,
+			  "member%s",
+			  i, range[0], range[1], g->size,
 			  g->size == 1 ? "" : "s");
 }
 

@@ -114,26 +114,26 @@ void mpii_handle_forget(struct mpii_obj *o)
 
 /* --- the functions of the standard --- */
 
-#define CONVERSIONS(X, MPI_X, arg)                                            \
-	int PMPI_##X##_toint(MPI_X arg)                                       \
-	{                                                                     \
-		return mpii_handle_to_int(arg);                               \
-	}                                                                     \
-	MPII_ALIAS(X##_toint);                                                \
-	MPI_X PMPI_##X##_fromint(int arg)                                     \
-	{                                                                     \
-		return mpii_handle_from_int(arg);                             \
-	}                                                                     \
-	MPII_ALIAS(X##_fromint);                                              \
-	MPI_Fint PMPI_##X##_c2f(MPI_X arg)                                    \
-	{                                                                     \
-		return mpii_handle_to_int(arg);                               \
-	}                                                                     \
-	MPII_ALIAS(X##_c2f);                                                  \
-	MPI_X PMPI_##X##_f2c(MPI_Fint arg)                                    \
-	{                                                                     \
-		return mpii_handle_from_int(arg);                             \
-	}                                                                     \
+#define CONVERSIONS(X, MPI_X, arg)                \
+	int PMPI_##X##_toint(MPI_X arg)           \
+	{                                         \
+		return mpii_handle_to_int(arg);   \
+	}                                         \
+	MPII_ALIAS(X##_toint);                    \
+	MPI_X PMPI_##X##_fromint(int arg)         \
+	{                                         \
+		return mpii_handle_from_int(arg); \
+	}                                         \
+	MPII_ALIAS(X##_fromint);                  \
+	MPI_Fint PMPI_##X##_c2f(MPI_X arg)        \
+	{                                         \
+		return mpii_handle_to_int(arg);   \
+	}                                         \
+	MPII_ALIAS(X##_c2f);                      \
+	MPI_X PMPI_##X##_f2c(MPI_Fint arg)        \
+	{                                         \
+		return mpii_handle_from_int(arg); \
+	}                                         \
 	MPII_ALIAS(X##_f2c)
 
 CONVERSIONS(Comm, MPI_Comm, comm);

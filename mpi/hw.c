@@ -107,8 +107,8 @@ static bool cache_cpus(int cpu, int level, cpu_set_t *set)
 		if (!read_line(path, text, sizeof(text)) ||
 		    !strcmp(text, "Instruction"))
 			continue;
-		snprintf(path, sizeof(path), CPU "cache/index%d/shared_cpu_list",
-			 cpu, i);
+		snprintf(path, sizeof(path),
+			 CPU "cache/index%d/shared_cpu_list", cpu, i);
 		return read_cpus(path, set);
 	}
 	return false;

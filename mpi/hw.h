@@ -5,8 +5,15 @@
 
 /* From the whole to the smallest, with the names that hwloc gives them. */
 enum mpii_hw {
-	MPII_HW_MACHINE, MPII_HW_PACKAGE, MPII_HW_DIE, MPII_HW_NUMA,
-	MPII_HW_L3, MPII_HW_L2, MPII_HW_L1, MPII_HW_CORE, MPII_HW_PU,
+	MPII_HW_MACHINE,
+	MPII_HW_PACKAGE,
+	MPII_HW_DIE,
+	MPII_HW_NUMA,
+	MPII_HW_L3,
+	MPII_HW_L2,
+	MPII_HW_L1,
+	MPII_HW_CORE,
+	MPII_HW_PU,
 	MPII_HW_COUNT
 };
 

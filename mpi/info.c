@@ -349,8 +349,8 @@ int PMPI_Info_get_valuelen(MPI_Info info, const char *key, int *valuelen,
 	int len, err;
 
 	if (!valuelen || !flag)
-		return mpii_bad_null(NULL, func, valuelen ? "flag" :
-							    "valuelen");
+		return mpii_bad_null(NULL, func,
+				     valuelen ? "flag" : "valuelen");
 	err = lookup(info, key, NULL, 0, &len, func);
 	if (err)
 		return err;

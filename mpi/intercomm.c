@@ -59,8 +59,10 @@ int mpii_intercomm_exchange(struct mpii_comm *c, const struct mpii_set *s,
 			    const void *out, int out_len, void **in,
 			    int *in_len)
 {
-	struct coll k = { .c = c, .context = c->context + s->context,
-			  .tag = s->tag, .task = s->task };
+	struct coll k = { .c = c,
+			  .context = c->context + s->context,
+			  .tag = s->tag,
+			  .task = s->task };
 	int err = MPI_SUCCESS;
 
 	if (s->me == 0)
@@ -170,7 +172,7 @@ int mpii_intercomm_build(const struct mpii_set *s, struct mpii_group *group,
 		mpii_group_put(remote);
 		mpii_context_free(context);
 		return mpii_fail(MPI_ERR_COMM, "the two groups have members in "
-				 "common");
+					       "common");
 	}
 	mpii_group_belong(remote, group);
 	mpii_group_hold(group);

@@ -31,14 +31,14 @@ typedef void copy_address(MPI_Fint *handle, MPI_Fint *keyval, MPI_Aint *state,
 typedef void copy_integer(MPI_Fint *handle, MPI_Fint *keyval, MPI_Fint *state,
 			  MPI_Fint *in, MPI_Fint *out, MPI_Fint *flag,
 			  MPI_Fint *ierror);
-typedef void delete_address(MPI_Fint *handle, MPI_Fint *keyval,
-			    MPI_Aint *value, MPI_Aint *state, MPI_Fint *ierror);
-typedef void delete_integer(MPI_Fint *handle, MPI_Fint *keyval,
-			    MPI_Fint *value, MPI_Fint *state, MPI_Fint *ierror);
+typedef void delete_address(MPI_Fint *handle, MPI_Fint *keyval, MPI_Aint *value,
+			    MPI_Aint *state, MPI_Fint *ierror);
+typedef void delete_integer(MPI_Fint *handle, MPI_Fint *keyval, MPI_Fint *value,
+			    MPI_Fint *state, MPI_Fint *ierror);
 
-int mpii_call_copy(enum mpii_language lang, mpii_attr_copy_fn *fn,
-		   void *handle, int keyval, void *extra_state, void *in,
-		   void **out, int *flag)
+int mpii_call_copy(enum mpii_language lang, mpii_attr_copy_fn *fn, void *handle,
+		   int keyval, void *extra_state, void *in, void **out,
+		   int *flag)
 {
 	MPI_Fint h, error = MPI_SUCCESS, sint = (intptr_t)extra_state;
 	MPI_Fint iint = (intptr_t)in, oint = 0;
@@ -50,8 +50,8 @@ int mpii_call_copy(enum mpii_language lang, mpii_attr_copy_fn *fn,
 	if (lang == MPII_LANG_FORTRAN) {
 		AS(copy_address, fn)(&h, &keyval, &state, &i, &o, flag, &error);
 	} else {
-		AS(copy_integer, fn)(&h, &keyval, &sint, &iint, &oint, flag,
-				     &error);
+		AS(copy_integer, fn)
+		(&h, &keyval, &sint, &iint, &oint, flag, &error);
 		o = oint;
 	}
 	*out = (void *)o;

@@ -30,9 +30,9 @@ typedef int mpii_attr_copy_fn(void *handle, int keyval, void *extra_state,
 			      void *in, void *out, int *flag);
 typedef int mpii_attr_delete_fn(void *handle, int keyval, void *value,
 				void *extra_state);
-int mpii_call_copy(enum mpii_language lang, mpii_attr_copy_fn *fn,
-		   void *handle, int keyval, void *extra_state, void *in,
-		   void **out, int *flag);
+int mpii_call_copy(enum mpii_language lang, mpii_attr_copy_fn *fn, void *handle,
+		   int keyval, void *extra_state, void *in, void **out,
+		   int *flag);
 int mpii_call_delete(enum mpii_language lang, mpii_attr_delete_fn *fn,
 		     void *handle, int keyval, void *value, void *extra_state);
 

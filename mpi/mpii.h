@@ -73,7 +73,7 @@ static inline bool mpii_obj_drop(struct mpii_obj *o)
  * Handles as integers (handle_int.c), for Fortran and MPI_X_toint: predefined
  * ones are their ABI value, others get a number when first asked for one.
  */
-int mpii_handle_to_int(void *handle); /* 0: out of memory */
+int mpii_handle_to_int(void *handle);	/* 0: out of memory */
 void *mpii_handle_from_int(int number); /* NULL: names nothing */
 void mpii_handle_forget(struct mpii_obj *o);
 
@@ -95,8 +95,8 @@ struct mpii_process {
 	atomic_bool sessions; /* there was one */
 	atomic_bool multiple; /* threads may be in MPI at the same time */
 	bool forked; /* this is a child: nothing shared is ours to write to */
-	int rank, size;	  /* in MPI_COMM_WORLD */
-	int provided;	  /* thread level */
+	int rank, size; /* in MPI_COMM_WORLD */
+	int provided;	/* thread level */
 	struct o2g_ep *ep;
 	int appnum, universe_size;
 	pthread_t main_thread;
@@ -129,8 +129,8 @@ struct mpii_session;
 struct mpii_group {
 	struct mpii_obj obj;
 	int size;
-	int rank;   /* of this process, or MPI_UNDEFINED */
-	int *world; /* world rank of each member */
+	int rank;		      /* of this process, or MPI_UNDEFINED */
+	int *world;		      /* world rank of each member */
 	struct mpii_session *session; /* it comes from, held; NULL: the world */
 };
 extern struct mpii_group mpii_group_empty;
@@ -157,8 +157,15 @@ struct mpii_topo;
  * collectives, the creation of communicators by a group, and that by all,
  * announcements of partitioned messages and their data. Two are left.
  */
-enum mpii_context { MPII_CTX_PT2PT, MPII_CTX_COLL, MPII_CTX_GROUP, MPII_CTX_ALL,
-		    MPII_CTX_PART, MPII_CTX_PART_DATA, MPII_CTX_COUNT = 8 };
+enum mpii_context {
+	MPII_CTX_PT2PT,
+	MPII_CTX_COLL,
+	MPII_CTX_GROUP,
+	MPII_CTX_ALL,
+	MPII_CTX_PART,
+	MPII_CTX_PART_DATA,
+	MPII_CTX_COUNT = 8
+};
 
 struct mpii_buffer;
 
@@ -169,8 +176,8 @@ struct mpii_comm {
 	/* intercomm: the other side's, which sends carry; else == context.
 	 * Callers of mpii_send give the receiving one, it is turned there. */
 	uint32_t send_context;
-	int rank, size;	  /* in the local group */
-	int remote_size;  /* intercomm, else == size */
+	int rank, size;	 /* in the local group */
+	int remote_size; /* intercomm, else == size */
 	bool inter, predefined;
 	bool identity; /* a rank is its world rank */
 	bool owns_context;
@@ -180,15 +187,15 @@ struct mpii_comm {
 	struct mpii_comm *local;   /* intercomm: intracomm of the local group */
 	struct mpii_errh *errh;
 	struct mpii_attr *attrs;
-	atomic_uint coll_seq; /* numbers collective calls: their tag */
+	atomic_uint coll_seq;	   /* numbers collective calls: their tag */
 	atomic_uint coll_init_seq; /* numbers persistent collectives */
-	atomic_uint create_seq; /* numbers creations by all: their tag */
-	unsigned deaths_told; /* to receives from any source: gone.c */
+	atomic_uint create_seq;	   /* numbers creations by all: their tag */
+	unsigned deaths_told;	   /* to receives from any source: gone.c */
 	_Atomic(int *) inverse; /* rank in remote by world rank, once needed */
 	struct mpii_buffer *buffer; /* of MPI_Comm_attach_buffer */
 	char name[MPI_MAX_OBJECT_NAME];
 	struct mpii_topo *topology; /* or NULL: none */
-	void *coll; /* owned by its chapter */
+	void *coll;		    /* owned by its chapter */
 	void (*coll_free)(void *coll);
 	struct mpii_info *info;
 };
@@ -270,20 +277,20 @@ struct mpii_type {
 	MPI_Aint lb, extent, true_lb, true_extent;
 	bool contiguous; /* count instances are one piece at the buffer */
 	bool committed, predefined;
-	bool marked; /* lb and ub were set, by resized or what acts like it */
-	uint8_t kind;	/* predefined: the C type, enum mpii_kind */
-	uint8_t class;	/* predefined: which operations, enum mpii_class */
+	bool marked;   /* lb and ub were set, by resized or what acts like it */
+	uint8_t kind;  /* predefined: the C type, enum mpii_kind */
+	uint8_t class; /* predefined: which operations, enum mpii_class */
 	uint8_t nloops;
 	int align;
 	size_t nblocks;
 	struct mpii_block *blocks; /* &one when there is only one */
 	struct mpii_block one;
 	struct mpii_loop loops[MPII_LOOPS];
-	MPI_Count nsegs; /* pieces in one instance */
+	MPI_Count nsegs;    /* pieces in one instance */
 	MPI_Datatype basic; /* the one predefined type it is made of, or NULL */
 	MPI_Count nbasic;   /* basic elements in one instance */
-	char *name;   /* heap; of a predefined type only if renamed */
-	bool renamed; /* by MPI_Type_set_name */
+	char *name;	    /* heap; of a predefined type only if renamed */
+	bool renamed;	    /* by MPI_Type_set_name */
 	struct mpii_made *made;
 	struct mpii_attr *attrs;
 };
@@ -360,8 +367,12 @@ void mpii_op_apply(const struct mpii_op *op, const void *in, void *inout,
 /* --- requests (request.c) and point-to-point (pt2pt.c) --- */
 
 enum mpii_req_kind {
-	MPII_REQ_SEND, MPII_REQ_RECV, MPII_REQ_COLL,
-	MPII_REQ_GREQ, MPII_REQ_PSEND, MPII_REQ_PRECV,
+	MPII_REQ_SEND,
+	MPII_REQ_RECV,
+	MPII_REQ_COLL,
+	MPII_REQ_GREQ,
+	MPII_REQ_PSEND,
+	MPII_REQ_PRECV,
 	MPII_REQ_NOOP, /* PROC_NULL: complete at once */
 };
 
@@ -378,7 +389,7 @@ struct mpii_req {
 	struct mpii_obj obj;
 	uint8_t kind;
 	bool persistent, active;
-	struct o2g_req *o2g;   /* NULL once complete */
+	struct o2g_req *o2g; /* NULL once complete */
 	struct mpii_comm *comm;
 	int peer, tag;
 	MPI_Count count;
@@ -395,7 +406,7 @@ struct mpii_req {
 	int (*poll)(struct mpii_req *r);
 	void (*release)(struct mpii_req *r);
 	void *state;
-	MPI_Status status;     /* valid once complete, MPI_ERROR too */
+	MPI_Status status; /* valid once complete, MPI_ERROR too */
 };
 static inline struct mpii_req *mpii_req_get(MPI_Request h)
 {
@@ -480,14 +491,22 @@ int mpii_wait_exact(struct mpii_req **reqs, int n);
 /* --- errors (errors.c) --- */
 
 /* What kind of object a handler was made for. */
-enum mpii_errh_of { MPII_ERRH_COMM, MPII_ERRH_WIN, MPII_ERRH_FILE,
-		    MPII_ERRH_SESSION };
+enum mpii_errh_of {
+	MPII_ERRH_COMM,
+	MPII_ERRH_WIN,
+	MPII_ERRH_FILE,
+	MPII_ERRH_SESSION
+};
 
 struct mpii_errh {
 	struct mpii_obj obj;
 	MPI_Errhandler handle;
-	enum { MPII_ERRH_FATAL, MPII_ERRH_ABORT, MPII_ERRH_RETURN,
-	       MPII_ERRH_USER } kind;
+	enum {
+		MPII_ERRH_FATAL,
+		MPII_ERRH_ABORT,
+		MPII_ERRH_RETURN,
+		MPII_ERRH_USER
+	} kind;
 	uint8_t lang; /* of the function, enum mpii_language */
 	uint8_t of;   /* enum mpii_errh_of */
 	void *fn;     /* takes a pointer to the handle, and to the code */
@@ -501,8 +520,8 @@ void mpii_errh_put(struct mpii_errh *e);
  * that of MPI_COMM_SELF) with words that name argument and value, and run the
  * error handler. Returns the code to return from the MPI call.
  */
-int mpii_error(struct mpii_comm *c, int code, const char *func,
-	       const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+int mpii_error(struct mpii_comm *c, int code, const char *func, const char *fmt,
+	       ...) __attribute__((format(printf, 4, 5)));
 /* The one place that turns a negative errno of libo2g into an MPI class. */
 int mpii_class_of(int error);
 /* Handles a non-success @code that came from below with its text already

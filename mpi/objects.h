@@ -32,7 +32,7 @@ struct mpii_session {
 	struct mpii_obj obj; /* groups made from it keep it */
 	MPI_Session handle;
 	struct mpii_errh *errh;
-	int level; /* thread level */
+	int level;		    /* thread level */
 	struct mpii_buffer *buffer; /* of MPI_Session_attach_buffer */
 };
 
@@ -41,22 +41,27 @@ static inline struct mpii_win *mpii_win_get(MPI_Win h)
 {
 	struct mpii_win *w = (struct mpii_win *)h;
 
-	return (uintptr_t)h >= MPII_PREDEFINED_END &&
-			       w->obj.magic == MPII_WIN ? w : NULL;
+	return (uintptr_t)h >= MPII_PREDEFINED_END && w->obj.magic == MPII_WIN ?
+		       w :
+		       NULL;
 }
 static inline struct mpii_file *mpii_file_get(MPI_File h)
 {
 	struct mpii_file *f = (struct mpii_file *)h;
 
 	return (uintptr_t)h >= MPII_PREDEFINED_END &&
-			       f->obj.magic == MPII_FILE ? f : NULL;
+			       f->obj.magic == MPII_FILE ?
+		       f :
+		       NULL;
 }
 static inline struct mpii_session *mpii_session_get(MPI_Session h)
 {
 	struct mpii_session *s = (struct mpii_session *)h;
 
 	return (uintptr_t)h >= MPII_PREDEFINED_END &&
-			       s->obj.magic == MPII_SESSION ? s : NULL;
+			       s->obj.magic == MPII_SESSION ?
+		       s :
+		       NULL;
 }
 
 /* "win is …": MPI_ERR_WIN, raised; the same for the others. */

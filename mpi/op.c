@@ -10,12 +10,14 @@
 #include "fortran_abi.h"
 #include "lang.h"
 
-#define AT(h) [(uintptr_t)(h) - MPII_OP_FIRST]
-#define OP(h, index_)                                                          \
-	AT(h) = { .obj = { .magic = MPII_OP, .refs = 1 }, .handle = h,         \
-		  .commutes = (index_) != MPII_OP_REPLACE &&                    \
-			      (index_) != MPII_OP_NO_OP,                      \
-		  .predefined = true, .index = index_ }
+#define AT(h) [(uintptr_t)(h)-MPII_OP_FIRST]
+#define OP(h, index_)                                        \
+	AT(h) = { .obj = { .magic = MPII_OP, .refs = 1 },    \
+		  .handle = h,                               \
+		  .commutes = (index_) != MPII_OP_REPLACE && \
+			      (index_) != MPII_OP_NO_OP,     \
+		  .predefined = true,                        \
+		  .index = index_ }
 
 struct mpii_op mpii_ops[MPII_OP_COUNT] = {
 	OP(MPI_SUM, MPII_OP_SUM),	  OP(MPI_PROD, MPII_OP_PROD),
@@ -28,18 +30,15 @@ struct mpii_op mpii_ops[MPII_OP_COUNT] = {
 };
 
 static const char *const op_names[MPII_OP_INDEX_COUNT] = {
-	"MPI_SUM",  "MPI_PROD", "MPI_MIN",    "MPI_MAX",    "MPI_LAND",
-	"MPI_LOR",  "MPI_LXOR", "MPI_BAND",   "MPI_BOR",    "MPI_BXOR",
+	"MPI_SUM",    "MPI_PROD",   "MPI_MIN",	   "MPI_MAX",	"MPI_LAND",
+	"MPI_LOR",    "MPI_LXOR",   "MPI_BAND",	   "MPI_BOR",	"MPI_BXOR",
 	"MPI_MINLOC", "MPI_MAXLOC", "MPI_REPLACE", "MPI_NO_OP",
 };
 
 #define BIT(c) (1u << (MPII_C_##c))
-#define NUMBERS                                                                \
-	(BIT(INTEGER) | BIT(FORTRAN_INTEGER) | BIT(FLOAT) | BIT(MULTI))
-#define WORDS                                                                  \
-	(BIT(INTEGER) | BIT(FORTRAN_INTEGER) | BIT(BYTE) | BIT(MULTI))
-#define TRUTHS                                                                 \
-	(BIT(INTEGER) | BIT(FORTRAN_INTEGER) | BIT(LOGICAL) | BIT(MULTI))
+#define NUMBERS (BIT(INTEGER) | BIT(FORTRAN_INTEGER) | BIT(FLOAT) | BIT(MULTI))
+#define WORDS (BIT(INTEGER) | BIT(FORTRAN_INTEGER) | BIT(BYTE) | BIT(MULTI))
+#define TRUTHS (BIT(INTEGER) | BIT(FORTRAN_INTEGER) | BIT(LOGICAL) | BIT(MULTI))
 
 /*
  * The standard's table of what is defined on what (section 6.9.2), and a little
@@ -237,9 +236,10 @@ static int check_buffers(const char *func, const void *in, const void *inout,
 			 MPI_Count count, const struct mpii_type *t)
 {
 	if (in == MPI_IN_PLACE || inout == MPI_IN_PLACE)
-		return mpii_error(NULL, MPI_ERR_BUFFER, func,
-				  "%s is MPI_IN_PLACE, which means nothing here",
-				  in == MPI_IN_PLACE ? "inbuf" : "inoutbuf");
+		return mpii_error(
+			NULL, MPI_ERR_BUFFER, func,
+			"%s is MPI_IN_PLACE, which means nothing here",
+			in == MPI_IN_PLACE ? "inbuf" : "inoutbuf");
 	if (in == inout && in && count > 0)
 		return mpii_error(NULL, MPI_ERR_BUFFER, func,
 				  "inbuf and inoutbuf are the same memory");

@@ -12,32 +12,32 @@
 #include "op.h"
 #include "op_locate.h"
 
-#define LOOP(name, T, expr)                                                    \
-	static void name(const void *in, void *inout, MPI_Count n)             \
-	{                                                                      \
-		const T *restrict a = in;                                      \
-		T *restrict b = inout;                                         \
-                                                                               \
-		for (MPI_Count i = 0; i < n; i++)                              \
-			b[i] = (expr);                                         \
+#define LOOP(name, T, expr)                                        \
+	static void name(const void *in, void *inout, MPI_Count n) \
+	{                                                          \
+		const T *restrict a = in;                          \
+		T *restrict b = inout;                             \
+                                                                   \
+		for (MPI_Count i = 0; i < n; i++)                  \
+			b[i] = (expr);                             \
 	}
 
-#define ARITH(k, T)                                                            \
-	LOOP(sum_##k, T, a[i] + b[i])                                          \
+#define ARITH(k, T)                   \
+	LOOP(sum_##k, T, a[i] + b[i]) \
 	LOOP(prod_##k, T, a[i] * b[i])
-#define ARITH_U(k, T)                                                          \
-	LOOP(sum_##k, T, (T)(a[i] + b[i]))                                     \
+#define ARITH_U(k, T)                      \
+	LOOP(sum_##k, T, (T)(a[i] + b[i])) \
 	LOOP(prod_##k, T, (T)(1u * a[i] * b[i]))
-#define ORDER(k, T)                                                            \
-	LOOP(min_##k, T, a[i] < b[i] ? a[i] : b[i])                            \
+#define ORDER(k, T)                                 \
+	LOOP(min_##k, T, a[i] < b[i] ? a[i] : b[i]) \
 	LOOP(max_##k, T, a[i] > b[i] ? a[i] : b[i])
-#define LOGIC(k, T)                                                            \
-	LOOP(land_##k, T, (a[i] != 0) & (b[i] != 0))                           \
-	LOOP(lor_##k, T, (a[i] != 0) | (b[i] != 0))                            \
+#define LOGIC(k, T)                                  \
+	LOOP(land_##k, T, (a[i] != 0) & (b[i] != 0)) \
+	LOOP(lor_##k, T, (a[i] != 0) | (b[i] != 0))  \
 	LOOP(lxor_##k, T, (a[i] != 0) ^ (b[i] != 0))
-#define BITS(k, T)                                                             \
-	LOOP(band_##k, T, a[i] & b[i])                                         \
-	LOOP(bor_##k, T, a[i] | b[i])                                          \
+#define BITS(k, T)                     \
+	LOOP(band_##k, T, a[i] & b[i]) \
+	LOOP(bor_##k, T, a[i] | b[i])  \
 	LOOP(bxor_##k, T, a[i] ^ b[i])
 
 #define UNSIGNED(k, T) ARITH_U(k, T) LOGIC(k, T) BITS(k, T)
@@ -69,12 +69,12 @@ ARITH(c64, double complex)
 ARITH(cld, long double complex)
 ARITH(c128, _Complex _Float128)
 
-#define PAIR(k, V, I)                                                          \
-	struct k {                                                             \
-		V v;                                                           \
-		I i;                                                           \
-	};                                                                     \
-	LOCATE(minloc_##k, struct k, <)                                        \
+#define PAIR(k, V, I)                   \
+	struct k {                      \
+		V v;                    \
+		I i;                    \
+	};                              \
+	LOCATE(minloc_##k, struct k, <) \
 	LOCATE(maxloc_##k, struct k, >)
 
 PAIR(float_int, float, int)
@@ -87,33 +87,27 @@ PAIR(float_float, float, float)
 PAIR(double_double, double, double)
 
 #define ROW_INTEGER(op)                                                        \
-	[MPII_K_I8] = op##_u8, [MPII_K_U8] = op##_u8,                          \
-	[MPII_K_I16] = op##_u16, [MPII_K_U16] = op##_u16,                      \
-	[MPII_K_I32] = op##_u32, [MPII_K_U32] = op##_u32,                      \
-	[MPII_K_I64] = op##_u64, [MPII_K_U64] = op##_u64,                      \
-	[MPII_K_I128] = op##_u128
+	[MPII_K_I8] = op##_u8, [MPII_K_U8] = op##_u8, [MPII_K_I16] = op##_u16, \
+	[MPII_K_U16] = op##_u16, [MPII_K_I32] = op##_u32,                      \
+	[MPII_K_U32] = op##_u32, [MPII_K_I64] = op##_u64,                      \
+	[MPII_K_U64] = op##_u64, [MPII_K_I128] = op##_u128
 #define ROW_ORDER(op)                                                          \
-	[MPII_K_I8] = op##_i8, [MPII_K_U8] = op##_u8,                          \
-	[MPII_K_I16] = op##_i16, [MPII_K_U16] = op##_u16,                      \
-	[MPII_K_I32] = op##_i32, [MPII_K_U32] = op##_u32,                      \
-	[MPII_K_I64] = op##_i64, [MPII_K_U64] = op##_u64,                      \
-	[MPII_K_I128] = op##_i128
-#define ROW_REAL(op)                                                           \
-	[MPII_K_F16] = op##_f16, [MPII_K_F32] = op##_f32,                      \
-	[MPII_K_F64] = op##_f64, [MPII_K_LD] = op##_ld,                        \
-	[MPII_K_F128] = op##_f128
-#define ROW_COMPLEX(op)                                                        \
-	[MPII_K_C16] = op##_c16, [MPII_K_C32] = op##_c32,                      \
-	[MPII_K_C64] = op##_c64, [MPII_K_CLD] = op##_cld,                      \
-	[MPII_K_C128] = op##_c128
-#define ROW_PAIR(op)                                                           \
-	[MPII_K_FLOAT_INT] = op##_float_int,                                   \
-	[MPII_K_DOUBLE_INT] = op##_double_int,                                 \
-	[MPII_K_LONG_INT] = op##_long_int, [MPII_K_2INT] = op##_int_int,       \
-	[MPII_K_SHORT_INT] = op##_short_int,                                   \
-	[MPII_K_LONG_DOUBLE_INT] = op##_long_double_int,                       \
-	[MPII_K_2FLOAT] = op##_float_float,                                    \
-	[MPII_K_2DOUBLE] = op##_double_double
+	[MPII_K_I8] = op##_i8, [MPII_K_U8] = op##_u8, [MPII_K_I16] = op##_i16, \
+	[MPII_K_U16] = op##_u16, [MPII_K_I32] = op##_i32,                      \
+	[MPII_K_U32] = op##_u32, [MPII_K_I64] = op##_i64,                      \
+	[MPII_K_U64] = op##_u64, [MPII_K_I128] = op##_i128
+#define ROW_REAL(op)                                      \
+	[MPII_K_F16] = op##_f16, [MPII_K_F32] = op##_f32, \
+	[MPII_K_F64] = op##_f64, [MPII_K_LD] = op##_ld, [MPII_K_F128] = op##_f128
+#define ROW_COMPLEX(op)                                   \
+	[MPII_K_C16] = op##_c16, [MPII_K_C32] = op##_c32, \
+	[MPII_K_C64] = op##_c64, [MPII_K_CLD] = op##_cld, [MPII_K_C128] = op##_c128
+#define ROW_PAIR(op)                                                              \
+	[MPII_K_FLOAT_INT] = op##_float_int,                                      \
+	[MPII_K_DOUBLE_INT] = op##_double_int, [MPII_K_LONG_INT] = op##_long_int, \
+	[MPII_K_2INT] = op##_int_int, [MPII_K_SHORT_INT] = op##_short_int,        \
+	[MPII_K_LONG_DOUBLE_INT] = op##_long_double_int,                          \
+	[MPII_K_2FLOAT] = op##_float_float, [MPII_K_2DOUBLE] = op##_double_double
 
 mpii_op_loop *const mpii_op_loops[MPII_OP_INDEX_COUNT][MPII_K_COUNT] = {
 	[MPII_OP_SUM] = { ROW_INTEGER(sum), ROW_REAL(sum), ROW_COMPLEX(sum) },

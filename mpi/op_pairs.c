@@ -8,12 +8,12 @@
 #include "op.h"
 #include "op_locate.h"
 
-#define PAIR(k, V, I, bits)                                                    \
-	struct k##_##bits {                                                    \
-		V v;                                                           \
-		I i;                                                           \
-	};                                                                     \
-	LOCATE(min_##k##_##bits, struct k##_##bits, <)                         \
+#define PAIR(k, V, I, bits)                            \
+	struct k##_##bits {                            \
+		V v;                                   \
+		I i;                                   \
+	};                                             \
+	LOCATE(min_##k##_##bits, struct k##_##bits, <) \
 	LOCATE(max_##k##_##bits, struct k##_##bits, >)
 #define PAIRS(k, V) PAIR(k, V, int32_t, 32) PAIR(k, V, int64_t, 64)
 
@@ -30,13 +30,13 @@ PAIRS(F64, double)
 PAIRS(LD, long double)
 PAIRS(F128, _Float128)
 
-#define ENTRY(k)                                                               \
-	[MPII_K_##k] = { { min_##k##_32, min_##k##_64 },                       \
+#define ENTRY(k)                                         \
+	[MPII_K_##k] = { { min_##k##_32, min_##k##_64 }, \
 			 { max_##k##_32, max_##k##_64 } }
 
 static mpii_op_loop *const loops[MPII_K_COUNT][2][2] = {
-	ENTRY(I8), ENTRY(U8), ENTRY(I16), ENTRY(U16), ENTRY(I32), ENTRY(U32),
-	ENTRY(I64), ENTRY(U64), ENTRY(F32), ENTRY(F64), ENTRY(LD), ENTRY(F128),
+	ENTRY(I8),  ENTRY(U8),	ENTRY(I16), ENTRY(U16), ENTRY(I32), ENTRY(U32),
+	ENTRY(I64), ENTRY(U64), ENTRY(F32), ENTRY(F64), ENTRY(LD),  ENTRY(F128),
 };
 
 mpii_op_loop *mpii_op_pair(bool max, const struct mpii_type *value,

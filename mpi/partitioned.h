@@ -15,9 +15,9 @@
 #include "request.h"
 
 struct mpii_announce {
-	uint32_t first;	    /* tag of partition 0; the others follow */
+	uint32_t first; /* tag of partition 0; the others follow */
 	int32_t partitions;
-	int64_t bytes;	    /* of one */
+	int64_t bytes; /* of one */
 };
 
 /* Partitions, their size and hints: in words when they cannot be. */

@@ -146,9 +146,11 @@ static int round_error(struct mpii_req *r, struct precv *p)
 	if (err)
 		return err;
 	if (p->err == MPI_ERR_TRUNCATE)
-		return mpii_fail(MPI_ERR_TRUNCATE, "the sender has %d "
+		return mpii_fail(MPI_ERR_TRUNCATE,
+				 "the sender has %d "
 				 "partitions of %lld bytes, but there is room "
-				 "for %lld bytes", p->sender.partitions,
+				 "for %lld bytes",
+				 p->sender.partitions,
 				 (long long)p->sender.bytes,
 				 (long long)room_of(r, p));
 	received = mpii_wait_all(p->msg, p->nmsg);
@@ -229,11 +231,13 @@ static int check(MPI_Comm comm, struct mpii_comm **c, int source, int tag,
 	if (!*c)
 		return mpii_bad_comm(comm, func);
 	if (source == MPI_ANY_SOURCE)
-		return mpii_error(*c, MPI_ERR_RANK, func, "source is "
+		return mpii_error(*c, MPI_ERR_RANK, func,
+				  "source is "
 				  "MPI_ANY_SOURCE, but partitioned receives "
 				  "name their sender");
 	if (tag == MPI_ANY_TAG)
-		return mpii_error(*c, MPI_ERR_TAG, func, "tag is MPI_ANY_TAG, "
+		return mpii_error(*c, MPI_ERR_TAG, func,
+				  "tag is MPI_ANY_TAG, "
 				  "but partitioned receives name their tag");
 	return MPI_SUCCESS;
 }

@@ -9,11 +9,11 @@
 #include "partitioned.h"
 
 struct psend {
-	int n;		 /* partitions */
-	int first;	 /* those before it are known to be sent */
-	uint32_t tag;	 /* of partition 0 */
+	int n;		  /* partitions */
+	int first;	  /* those before it are known to be sent */
+	uint32_t tag;	  /* of partition 0 */
 	atomic_int ready; /* messages started */
-	atomic_int err;	 /* of one that could not be */
+	atomic_int err;	  /* of one that could not be */
 	struct mpii_req **msg;
 	atomic_bool *marked;
 };
@@ -36,8 +36,8 @@ int mpii_check_partitions(struct mpii_comm *c, int partitions, MPI_Count count,
 	    __builtin_mul_overflow(bytes, partitions, &bytes))
 		return mpii_error(c, MPI_ERR_COUNT, func,
 				  "%d partitions of %lld elements are more "
-				  "than can be counted", partitions,
-				  (long long)count);
+				  "than can be counted",
+				  partitions, (long long)count);
 	if (info != MPI_INFO_NULL && !mpii_info_get(info))
 		return mpii_error(c, MPI_ERR_INFO, func,
 				  "info is no info object or was freed");
@@ -214,15 +214,16 @@ static int ready(struct mpii_req *r, int i, const char *func)
 		return mpii_error(r->comm, MPI_ERR_ARG, func,
 				  "partition %d was marked ready already", i);
 	err = mpii_isend((char *)r->buf + i * r->count * r->type->extent,
-			 r->count, r->type, r->peer, (int)(p->tag + i),
-			 r->comm, r->comm->context + MPII_CTX_PART_DATA,
-			 MPII_STANDARD, &p->msg[i]);
+			 r->count, r->type, r->peer, (int)(p->tag + i), r->comm,
+			 r->comm->context + MPII_CTX_PART_DATA, MPII_STANDARD,
+			 &p->msg[i]);
 	if (err) {
 		p->msg[i] = NULL;
 		p->err = err;
 	}
 	if (atomic_fetch_add_explicit(&p->ready, 1, memory_order_acq_rel) + 1 ==
-		    p->n && atomic_load(&mpii.multiple))
+		    p->n &&
+	    atomic_load(&mpii.multiple))
 		mpii_wake(); /* another thread may wait for just this */
 	return err ? mpii_raise(r->comm, err, func) : MPI_SUCCESS;
 }

@@ -25,11 +25,12 @@ static int make_send(const void *buf, MPI_Count count, MPI_Datatype datatype,
 {
 	struct mpii_comm *c;
 	struct mpii_type *t;
-	int err = mpii_check_send(buf, count, datatype, dest, tag, comm, &c,
-				  &t, func);
+	int err = mpii_check_send(buf, count, datatype, dest, tag, comm, &c, &t,
+				  func);
 
-	return err ? err : make(MPII_REQ_SEND, buf, count, t, dest, tag, c,
-				mode, request, func);
+	return err ? err :
+		     make(MPII_REQ_SEND, buf, count, t, dest, tag, c, mode,
+			  request, func);
 }
 
 static int make_recv(void *buf, MPI_Count count, MPI_Datatype datatype,
@@ -41,8 +42,9 @@ static int make_recv(void *buf, MPI_Count count, MPI_Datatype datatype,
 	int err = mpii_check_recv(buf, count, datatype, source, tag, comm, &c,
 				  &t, func);
 
-	return err ? err : make(MPII_REQ_RECV, buf, count, t, source, tag, c,
-				MPII_STANDARD, request, func);
+	return err ? err :
+		     make(MPII_REQ_RECV, buf, count, t, source, tag, c,
+			  MPII_STANDARD, request, func);
 }
 
 MPII_SEND_CALLS(Send_init, make_send, MPII_STANDARD);
@@ -131,8 +133,7 @@ int PMPI_Startall(int count, MPI_Request array_of_requests[])
 				  "count is %d, but must not be negative",
 				  count);
 	if (count > 0 && !array_of_requests)
-		return mpii_bad_null(NULL, "MPI_Startall",
-				     "array_of_requests");
+		return mpii_bad_null(NULL, "MPI_Startall", "array_of_requests");
 	for (int i = 0; !err && i < count; i++)
 		err = start_checked(array_of_requests[i], "MPI_Startall");
 	return err;

@@ -107,7 +107,9 @@ static int wrap(struct mpii_comm *c, int source, struct query *q,
 	if (!m)
 		return mpii_no_mem(c, func);
 	mpii_status_from(&mine, c, source, &q->st);
-	*m = (struct msg){ .obj = { MPII_MSG, 1 }, .o2g = o2g, .comm = c,
+	*m = (struct msg){ .obj = { MPII_MSG, 1 },
+			   .o2g = o2g,
+			   .comm = c,
 			   .source = mine.MPI_SOURCE };
 	mpii_comm_hold(c);
 	*message = (MPI_Message)m;

@@ -162,8 +162,8 @@ int mpii_recv(void *buf, MPI_Count count, struct mpii_type *t, int source,
 	int err;
 
 	if (t->contiguous && source != MPI_PROC_NULL)
-		return recv_piece(buf, count * t->size, source, tag, c,
-				  context, status);
+		return recv_piece(buf, count * t->size, source, tag, c, context,
+				  status);
 	err = mpii_irecv(buf, count, t, source, tag, c, context, &r);
 	if (err)
 		return err;

@@ -19,8 +19,8 @@ recv_slow(void *buf, MPI_Count count, MPI_Datatype datatype, int source,
 }
 
 static __attribute__((noinline, cold)) int
-failed(struct mpii_comm *c, int source, int tag, int err,
-       struct o2g_status *st, MPI_Count room, const char *func)
+failed(struct mpii_comm *c, int source, int tag, int err, struct o2g_status *st,
+       MPI_Count room, const char *func)
 {
 	st->error = err;
 	return mpii_raise(c, mpii_message_error(c, source, tag, st, room),
@@ -28,8 +28,8 @@ failed(struct mpii_comm *c, int source, int tag, int err,
 }
 
 static inline __attribute__((always_inline)) int
-recv_now(void *buf, MPI_Count count, MPI_Datatype datatype, int source,
-	 int tag, MPI_Comm comm, MPI_Status *status, const char *func)
+recv_now(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
+	 MPI_Comm comm, MPI_Status *status, const char *func)
 {
 	struct mpii_comm *c = mpii_comm_get(comm);
 	struct mpii_type *t = mpii_type_get(datatype);
@@ -42,9 +42,8 @@ recv_now(void *buf, MPI_Count count, MPI_Datatype datatype, int source,
 		return recv_slow(buf, count, datatype, source, tag, comm,
 				 status, func);
 	mpii_match(c->context, tag, &want, &ignore);
-	err = o2g_recv(mpii.ep,
-		       source < 0 ? O2G_ANY_SOURCE : c->world[source], want,
-		       ignore, buf, (size_t)(count * t->size), &st);
+	err = o2g_recv(mpii.ep, source < 0 ? O2G_ANY_SOURCE : c->world[source],
+		       want, ignore, buf, (size_t)(count * t->size), &st);
 	if (status != MPI_STATUS_IGNORE)
 		mpii_status_from(status, c, source, &st);
 	if (mpii_likely(!err))
@@ -97,9 +96,8 @@ irecv(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
 	seg.base = buf;
 	seg.len = (size_t)r->count;
 	mpii_match(c->context, tag, &want, &ignore);
-	err = o2g_irecv(mpii.ep,
-			source < 0 ? O2G_ANY_SOURCE : c->world[source], want,
-			ignore, &seg, 1, &r->o2g);
+	err = o2g_irecv(mpii.ep, source < 0 ? O2G_ANY_SOURCE : c->world[source],
+			want, ignore, &seg, 1, &r->o2g);
 	if (mpii_unlikely(err)) {
 		mpii_req_put(r);
 		return mpii_raise(c, mpii_call_error(c, source, err), func);
@@ -124,8 +122,8 @@ int PMPI_Recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source,
 }
 MPII_ALIAS(Recv_c);
 
-int PMPI_Irecv(void *buf, int count, MPI_Datatype datatype, int source,
-	       int tag, MPI_Comm comm, MPI_Request *request)
+int PMPI_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag,
+	       MPI_Comm comm, MPI_Request *request)
 {
 	return irecv(buf, count, datatype, source, tag, comm, request,
 		     "MPI_Irecv");

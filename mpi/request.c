@@ -218,9 +218,8 @@ static void finish(struct mpii_req *r, const struct o2g_status *st)
 	if (st->error == -O2G_ERR_CANCELLED)
 		r->status.MPI_internal[2] = 1;
 	else
-		r->status.MPI_ERROR = mpii_message_error(r->comm, r->peer,
-							 r->tag, st,
-							 room_of(r));
+		r->status.MPI_ERROR = mpii_message_error(
+			r->comm, r->peer, r->tag, st, room_of(r));
 }
 
 void mpii_req_reap(struct mpii_req *r)
@@ -341,8 +340,8 @@ bool mpii_req_wait_plain(MPI_Request *reqs, int n)
 	bool good = mpii_running();
 
 	for (int i = 0; good && i < n; i += WAIT_BATCH)
-		good = wait_plain_batch(reqs + i, n - i < WAIT_BATCH ?
-							  n - i : WAIT_BATCH);
+		good = wait_plain_batch(
+			reqs + i, n - i < WAIT_BATCH ? n - i : WAIT_BATCH);
 	return good;
 }
 

@@ -207,10 +207,9 @@ static inline bool mpii_simple(const struct mpii_comm *c,
 			       const struct mpii_type *t, const void *buf,
 			       MPI_Count count)
 {
-	return mpii_likely(c && t && t->contiguous && t->committed &&
-			   count >= 0 &&
-			   ((uintptr_t)buf > (uintptr_t)MPI_IN_PLACE ||
-			    count == 0));
+	return mpii_likely(
+		c && t && t->contiguous && t->committed && count >= 0 &&
+		((uintptr_t)buf > (uintptr_t)MPI_IN_PLACE || count == 0));
 }
 static inline bool mpii_simple_dest(const struct mpii_comm *c, int dest,
 				    int tag)
@@ -222,30 +221,29 @@ static inline bool mpii_simple_source(const struct mpii_comm *c, int source,
 				      int tag)
 {
 	/* MPI_ANY_SOURCE is -1 */
-	return mpii_likely((unsigned)(source + 1) <=
-				   (unsigned)c->remote_size &&
+	return mpii_likely((unsigned)(source + 1) <= (unsigned)c->remote_size &&
 			   (tag >= 0 || tag == MPI_ANY_TAG));
 }
 
 /* --- send.c, persistent.c --- */
 
 /* Both forms of a call that makes a request for a send: @make does. */
-#define MPII_SEND_CALLS(name, make, mode)                                  \
-	int PMPI_##name(const void *buf, int count, MPI_Datatype datatype, \
-			int dest, int tag, MPI_Comm comm,                  \
-			MPI_Request *request)                              \
-	{                                                                  \
-		return make(buf, count, datatype, dest, tag, comm,         \
-			    request, mode, "MPI_" #name);                  \
-	}                                                                  \
-	MPII_ALIAS(name);                                                  \
-	int PMPI_##name##_c(const void *buf, MPI_Count count,              \
-			    MPI_Datatype datatype, int dest, int tag,      \
-			    MPI_Comm comm, MPI_Request *request)           \
-	{                                                                  \
-		return make(buf, count, datatype, dest, tag, comm,         \
-			    request, mode, "MPI_" #name "_c");             \
-	}                                                                  \
+#define MPII_SEND_CALLS(name, make, mode)                                   \
+	int PMPI_##name(const void *buf, int count, MPI_Datatype datatype,  \
+			int dest, int tag, MPI_Comm comm,                   \
+			MPI_Request *request)                               \
+	{                                                                   \
+		return make(buf, count, datatype, dest, tag, comm, request, \
+			    mode, "MPI_" #name);                            \
+	}                                                                   \
+	MPII_ALIAS(name);                                                   \
+	int PMPI_##name##_c(const void *buf, MPI_Count count,               \
+			    MPI_Datatype datatype, int dest, int tag,       \
+			    MPI_Comm comm, MPI_Request *request)            \
+	{                                                                   \
+		return make(buf, count, datatype, dest, tag, comm, request, \
+			    mode, "MPI_" #name "_c");                       \
+	}                                                                   \
 	MPII_ALIAS(name##_c)
 
 #endif

@@ -26,8 +26,8 @@ send_slow(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
 	return err ? mpii_raise(c, err, func) : MPI_SUCCESS;
 }
 
-static __attribute__((noinline, cold)) int
-failed(struct mpii_comm *c, int peer, int err, const char *func)
+static __attribute__((noinline, cold)) int failed(struct mpii_comm *c, int peer,
+						  int err, const char *func)
 {
 	return mpii_raise(c, mpii_call_error(c, peer, err), func);
 }
@@ -112,21 +112,21 @@ isend(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
 	return MPI_SUCCESS;
 }
 
-#define BLOCKING(name, mode)                                               \
-	int PMPI_##name(const void *buf, int count, MPI_Datatype datatype, \
-			int dest, int tag, MPI_Comm comm)                  \
-	{                                                                  \
-		return send_now(buf, count, datatype, dest, tag, comm,     \
-				mode, "MPI_" #name);                       \
-	}                                                                  \
-	MPII_ALIAS(name);                                                  \
-	int PMPI_##name##_c(const void *buf, MPI_Count count,              \
-			    MPI_Datatype datatype, int dest, int tag,      \
-			    MPI_Comm comm)                                 \
-	{                                                                  \
-		return send_now(buf, count, datatype, dest, tag, comm,     \
-				mode, "MPI_" #name "_c");                  \
-	}                                                                  \
+#define BLOCKING(name, mode)                                                 \
+	int PMPI_##name(const void *buf, int count, MPI_Datatype datatype,   \
+			int dest, int tag, MPI_Comm comm)                    \
+	{                                                                    \
+		return send_now(buf, count, datatype, dest, tag, comm, mode, \
+				"MPI_" #name);                               \
+	}                                                                    \
+	MPII_ALIAS(name);                                                    \
+	int PMPI_##name##_c(const void *buf, MPI_Count count,                \
+			    MPI_Datatype datatype, int dest, int tag,        \
+			    MPI_Comm comm)                                   \
+	{                                                                    \
+		return send_now(buf, count, datatype, dest, tag, comm, mode, \
+				"MPI_" #name "_c");                          \
+	}                                                                    \
 	MPII_ALIAS(name##_c)
 
 BLOCKING(Send, MPII_STANDARD);

@@ -23,8 +23,8 @@ static int start(struct mpii_comm *c, const struct side *s,
 
 	if (err)
 		return err;
-	err = mpii_isend(s->buf, s->count, s->t, s->peer, s->tag, c,
-			 c->context, MPII_STANDARD, sreq);
+	err = mpii_isend(s->buf, s->count, s->t, s->peer, s->tag, c, c->context,
+			 MPII_STANDARD, sreq);
 	if (err) {
 		if ((*rreq)->o2g)
 			o2g_cancel((*rreq)->o2g);
@@ -62,8 +62,9 @@ static int check(const struct side *s, MPI_Datatype stype, struct side *r,
 	int err = mpii_check_send(s->buf, s->count, stype, s->peer, s->tag,
 				  comm, c, st, func);
 
-	return err ? err : mpii_check_recv(r->buf, r->count, rtype, r->peer,
-					   r->tag, comm, c, &r->t, func);
+	return err ? err :
+		     mpii_check_recv(r->buf, r->count, rtype, r->peer, r->tag,
+				     comm, c, &r->t, func);
 }
 
 static int sendrecv(struct side s, MPI_Datatype stype, struct side r,
@@ -81,21 +82,20 @@ static int sendrecv(struct side s, MPI_Datatype stype, struct side r,
 
 int PMPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
 		  int dest, int sendtag, void *recvbuf, int recvcount,
-		  MPI_Datatype recvtype, int source, int recvtag,
-		  MPI_Comm comm, MPI_Status *status)
+		  MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
+		  MPI_Status *status)
 {
 	struct side s = { (void *)sendbuf, sendcount, NULL, dest, sendtag };
 	struct side r = { recvbuf, recvcount, NULL, source, recvtag };
 
-	return sendrecv(s, sendtype, r, recvtype, comm, status,
-			"MPI_Sendrecv");
+	return sendrecv(s, sendtype, r, recvtype, comm, status, "MPI_Sendrecv");
 }
 MPII_ALIAS(Sendrecv);
 
 int PMPI_Sendrecv_c(const void *sendbuf, MPI_Count sendcount,
-		    MPI_Datatype sendtype, int dest, int sendtag,
-		    void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
-		    int source, int recvtag, MPI_Comm comm, MPI_Status *status)
+		    MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf,
+		    MPI_Count recvcount, MPI_Datatype recvtype, int source,
+		    int recvtag, MPI_Comm comm, MPI_Status *status)
 {
 	struct side s = { (void *)sendbuf, sendcount, NULL, dest, sendtag };
 	struct side r = { recvbuf, recvcount, NULL, source, recvtag };
@@ -139,9 +139,9 @@ static int replace(struct side s, struct side r, MPI_Datatype type,
 	return err ? mpii_raise(c, err, func) : MPI_SUCCESS;
 }
 
-int PMPI_Sendrecv_replace(void *buf, int count, MPI_Datatype datatype,
-			  int dest, int sendtag, int source, int recvtag,
-			  MPI_Comm comm, MPI_Status *status)
+int PMPI_Sendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest,
+			  int sendtag, int source, int recvtag, MPI_Comm comm,
+			  MPI_Status *status)
 {
 	struct side s = { buf, count, NULL, dest, sendtag };
 	struct side r = { buf, count, NULL, source, recvtag };
@@ -157,8 +157,7 @@ int PMPI_Sendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype,
 	struct side s = { buf, count, NULL, dest, sendtag };
 	struct side r = { buf, count, NULL, source, recvtag };
 
-	return replace(s, r, datatype, comm, status,
-		       "MPI_Sendrecv_replace_c");
+	return replace(s, r, datatype, comm, status, "MPI_Sendrecv_replace_c");
 }
 MPII_ALIAS(Sendrecv_replace_c);
 

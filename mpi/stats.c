@@ -50,8 +50,8 @@ static int move(int peer, void *buf, int bytes, bool send)
 
 	return send ? mpii_send(buf, bytes, byte, peer, 0, &mpii_world,
 				context) :
-		      mpii_recv(buf, bytes, byte, peer, 0, &mpii_world,
-				context, MPI_STATUS_IGNORE);
+		      mpii_recv(buf, bytes, byte, peer, 0, &mpii_world, context,
+				MPI_STATUS_IGNORE);
 }
 
 static void collect(struct row *rows)

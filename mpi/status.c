@@ -169,8 +169,7 @@ static int set_elements(MPI_Status *status, MPI_Datatype datatype,
 int PMPI_Status_set_elements(MPI_Status *status, MPI_Datatype datatype,
 			     int count)
 {
-	return set_elements(status, datatype, count,
-			    "MPI_Status_set_elements");
+	return set_elements(status, datatype, count, "MPI_Status_set_elements");
 }
 MPII_ALIAS(Status_set_elements);
 

@@ -34,8 +34,8 @@ static void view_read(const struct o2g_view *v, uint64_t off, void *to,
 	mpii_pack(r->type, r->buf, r->count, (MPI_Count)off, to, n);
 }
 
-static void view_write(const struct o2g_view *v, uint64_t off,
-		       const void *from, size_t n)
+static void view_write(const struct o2g_view *v, uint64_t off, const void *from,
+		       size_t n)
 {
 	const struct mpii_req *r = req_of(v);
 
@@ -56,8 +56,8 @@ static bool in_pieces(struct mpii_xfer *x, const void *buf, MPI_Count count,
 	}
 	n = mpii_type_segs(t, buf, count, x->segs, MPII_SEGS);
 	x->n = (unsigned)n;
-	return n == 1 || (n <= MPII_SEGS &&
-			  (size_t)(count * t->size) / n >= PIECE_MIN);
+	return n == 1 ||
+	       (n <= MPII_SEGS && (size_t)(count * t->size) / n >= PIECE_MIN);
 }
 
 void mpii_xfer_begin(struct mpii_xfer *x, struct mpii_req *r, const void *buf,
@@ -118,8 +118,7 @@ static int peer_gone(struct mpii_comm *c, int world)
 	char text[320], words[sizeof(text) + 8];
 
 	/* It may be there, but another member is not (gone.c). */
-	if (world < 0 ||
-	    o2g_peer_error(mpii.ep, world, text, sizeof(text))) {
+	if (world < 0 || o2g_peer_error(mpii.ep, world, text, sizeof(text))) {
 		world = mpii_gone_latest(c);
 		if (world < 0 ||
 		    o2g_peer_error(mpii.ep, world, text, sizeof(text)))

@@ -63,7 +63,8 @@ static int read_secret(unsigned char *secret)
 static int invent_secret(unsigned char *secret)
 {
 	return getrandom(secret, O2G_SECRET_SIZE, 0) == O2G_SECRET_SIZE ?
-		       0 : -errno;
+		       0 :
+		       -errno;
 }
 
 /* Rank 0 invents it; all know it after the barrier. */

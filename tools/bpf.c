@@ -41,7 +41,8 @@ static int read_seats(const char *text, unsigned *seats)
 	unsigned long n = strtoul(text, &end, 10);
 
 	if (*end || !n || n > MANY_SEATS) {
-		fprintf(stderr, "o2g bpf: --seats is \"%s\", but a number from 1 to %d is expected\n",
+		fprintf(stderr,
+			"o2g bpf: --seats is \"%s\", but a number from 1 to %d is expected\n",
 			text, MANY_SEATS);
 		return -1;
 	}
@@ -129,8 +130,8 @@ static int refuse_kernel(bool force)
 	char why[200];
 	struct utsname u;
 
-	if (uname(&u) || bpf_kernel_sound(u.release, u.version, why,
-					  sizeof(why)))
+	if (uname(&u) ||
+	    bpf_kernel_sound(u.release, u.version, why, sizeof(why)))
 		return 0;
 	fprintf(stderr, "o2g bpf: %s%s\n", why,
 		force ? "; --force was given" : "; --force loads it anyway");
@@ -245,7 +246,9 @@ static int status(struct request *r)
 	if (!uname(&u))
 		printf("kernel %s: %s\n", u.release,
 		       bpf_kernel_sound(u.release, u.version, why,
-					sizeof(why)) ? "sound" : why);
+					sizeof(why)) ?
+			       "sound" :
+			       why);
 	bpf_dir_each(r->dir, show_user, &all);
 	if (!all.users)
 		printf("nothing is loaded in %s\n", r->dir);
@@ -257,7 +260,8 @@ int cmd_bpf(int argc, char **argv)
 	static const struct {
 		const char *name;
 		int (*run)(struct request *r);
-	} verbs[] = { { "load", load }, { "unload", unload },
+	} verbs[] = { { "load", load },
+		      { "unload", unload },
 		      { "status", status } };
 	static struct request r;
 

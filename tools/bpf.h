@@ -39,8 +39,9 @@ int bpf_dir_mount(const char *dir, char *why, size_t why_size);
 /* Unmount it if nothing is in it. */
 void bpf_dir_unmount(const char *dir);
 /* Calls fn for every number that names something in @dir, in any order. */
-void bpf_dir_each(const char *dir, void (*fn)(const char *dir, unsigned number,
-					      void *arg), void *arg);
+void bpf_dir_each(const char *dir,
+		  void (*fn)(const char *dir, unsigned number, void *arg),
+		  void *arg);
 /* 1 taken, 0 free, -1 cannot be told. */
 int bpf_seat_taken(const char *path);
 void bpf_seat_remove(const char *path);

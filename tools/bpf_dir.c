@@ -84,8 +84,9 @@ void bpf_dir_unmount(const char *dir)
 }
 
 /* Names are collected first: fn may remove them. */
-void bpf_dir_each(const char *dir, void (*fn)(const char *dir, unsigned number,
-					      void *arg), void *arg)
+void bpf_dir_each(const char *dir,
+		  void (*fn)(const char *dir, unsigned number, void *arg),
+		  void *arg)
 {
 	unsigned *all = NULL, n = 0;
 	struct dirent *e;

@@ -24,8 +24,8 @@ static bool read_kernel(const char *release, const char *version,
 			     &k->patch) == 3)
 		return true;
 	k->patch = 0;
-	return sscanf(release, "%u.%u.%u", &k->major, &k->minor,
-		      &k->patch) >= 2;
+	return sscanf(release, "%u.%u.%u", &k->major, &k->minor, &k->patch) >=
+	       2;
 }
 
 bool bpf_kernel_sound(const char *release, const char *version, char *why,
@@ -47,8 +47,9 @@ bool bpf_kernel_sound(const char *release, const char *version, char *why,
 		need = 94;
 	if (need && k.patch >= need)
 		return true;
-	snprintf(why, why_size,
-		 "kernel %u.%u.%u is known to lose data in sockmaps; 6.1.170, 6.12.94 or 6.18 is needed",
-		 k.major, k.minor, k.patch);
+	snprintf(
+		why, why_size,
+		"kernel %u.%u.%u is known to lose data in sockmaps; 6.1.170, 6.12.94 or 6.18 is needed",
+		k.major, k.minor, k.patch);
 	return false;
 }

@@ -60,7 +60,9 @@ static int attach(struct o2g_bpf *o)
 	o->bss->seat.size = sizeof(struct bpf_seat);
 	return bpf_prog_attach(bpf_program__fd(o->progs.o2g_verdict),
 			       bpf_map__fd(o->maps.socks),
-			       BPF_SK_SKB_STREAM_VERDICT, 0) ? -errno : 0;
+			       BPF_SK_SKB_STREAM_VERDICT, 0) ?
+		       -errno :
+		       0;
 }
 
 /* libbpf says ESRCH where it finds no types of the kernel. */
@@ -83,7 +85,8 @@ int bpf_load_seat(const char *path, uid_t uid, char *why, size_t why_size)
 	o = o2g_bpf__open_and_load();
 	err = o ? attach(o) : -errno;
 	if (err) {
-		snprintf(why, why_size, "the kernel does not take the program: %s%s",
+		snprintf(why, why_size,
+			 "the kernel does not take the program: %s%s",
 			 strerror(-err), advice(err));
 		goto out;
 	}

@@ -7,7 +7,8 @@
 
 int bpf_load_seat(const char *path, uid_t uid, char *why, size_t why_size)
 {
-	snprintf(why, why_size,
-		 "this o2g was built without the program: clang, bpftool or libbpf-dev was missing");
+	snprintf(
+		why, why_size,
+		"this o2g was built without the program: clang, bpftool or libbpf-dev was missing");
 	return -EOPNOTSUPP;
 }

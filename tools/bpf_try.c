@@ -42,8 +42,7 @@ static int connect_pair(int fd[2])
 
 	fd[0] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	fd[1] = -1;
-	if (bind(listener, (struct sockaddr *)&a, len) ||
-	    listen(listener, 1) ||
+	if (bind(listener, (struct sockaddr *)&a, len) || listen(listener, 1) ||
 	    getsockname(listener, (struct sockaddr *)&a, &len) ||
 	    connect(fd[0], (struct sockaddr *)&a, len) ||
 	    (fd[1] = accept(listener, NULL, NULL)) < 0)
@@ -153,7 +152,8 @@ int bpf_try(int socks, struct bpf_seat *seat, char *why, size_t why_size)
 	int fd[2], err = connect_pair(fd);
 
 	if (err) {
-		snprintf(why, why_size, "no connection over loopback to try it: %s",
+		snprintf(why, why_size,
+			 "no connection over loopback to try it: %s",
 			 strerror(-err));
 		return err;
 	}
@@ -167,7 +167,9 @@ int bpf_try(int socks, struct bpf_seat *seat, char *why, size_t why_size)
 	memset(&seat->conns[0], 0, sizeof(seat->conns[0]));
 	if (!failed)
 		return 0;
-	snprintf(why, why_size, "this kernel fails the trial (%s): sockmaps do not work here as they should",
-		 failed);
+	snprintf(
+		why, why_size,
+		"this kernel fails the trial (%s): sockmaps do not work here as they should",
+		failed);
 	return -EPROTO;
 }

@@ -61,7 +61,8 @@ int bpf_users_add_group(struct bpf_users *u, const char *name)
 			bad = add(u, pw->pw_uid);
 	endpwent();
 	if (!bad && u->n == before) {
-		fprintf(stderr, "o2g bpf: group %s has no members; add some and load again\n",
+		fprintf(stderr,
+			"o2g bpf: group %s has no members; add some and load again\n",
 			name);
 		bad = -1;
 	}

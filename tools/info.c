@@ -30,7 +30,9 @@ static void add_setting(const char *name, const char *value, const char *source,
 	if (info->nsettings == INFO_MAX_SETTINGS)
 		return;
 	info->settings[info->nsettings++] = (struct info_setting){
-		.name = strdup(name), .value = value, .source = source,
+		.name = strdup(name),
+		.value = value,
+		.source = source,
 		.help = help,
 	};
 }

@@ -14,7 +14,8 @@ int look_open(void)
 	int fd = open(O2GD_DEVICE, O_RDWR | O_CLOEXEC);
 
 	if (fd < 0 && errno == ENOENT)
-		fprintf(stderr, "o2g: %s not found: the driver is not loaded, and without it there is nothing to look at; `modprobe o2g` or `insmod o2g.ko`\n",
+		fprintf(stderr,
+			"o2g: %s not found: the driver is not loaded, and without it there is nothing to look at; `modprobe o2g` or `insmod o2g.ko`\n",
 			O2GD_DEVICE);
 	else if (fd < 0)
 		fprintf(stderr, "o2g: %s: %s\n", O2GD_DEVICE, strerror(errno));

@@ -16,9 +16,11 @@ static const struct cmd {
 	  "settings, interfaces, channels and the engine, and why" },
 	{ "perf", cmd_perf, "[-n N] COMMAND",
 	  "measure messages: latency, bandwidth, collectives, ..." },
-	{ "bpf", cmd_bpf, "load|...", "receive through a BPF program, for ordinary users" },
+	{ "bpf", cmd_bpf, "load|...",
+	  "receive through a BPF program, for ordinary users" },
 	{ "top", cmd_top, "[-d S] [-n N]", "the driver's endpoints, at work" },
-	{ "queues", cmd_queues, "PID", "what a process waits for, and what for it" },
+	{ "queues", cmd_queues, "PID",
+	  "what a process waits for, and what for it" },
 	{ "version", cmd_version, "", "the version" },
 	{ "help", cmd_help, "", "this" },
 };
@@ -68,7 +70,8 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < NCMDS; i++)
 		if (!strcmp(name, table[i].name))
 			return table[i].run(argc - 1, argv + 1);
-	fprintf(stderr, "o2g: there is no command \"%s\"; `o2g help` lists them\n",
+	fprintf(stderr,
+		"o2g: there is no command \"%s\"; `o2g help` lists them\n",
 		argv[1]);
 	return 2;
 }

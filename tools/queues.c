@@ -71,7 +71,8 @@ static void *look(int fd, unsigned long request, struct o2gd_look *q,
 	void *to = NULL;
 
 	for (q->max = FIRST;; q->max = q->count > O2GD_MAX_LOOK / 2 ?
-						 O2GD_MAX_LOOK : q->count * 2) {
+					       O2GD_MAX_LOOK :
+					       q->count * 2) {
 		void *more = realloc(to, q->max * size);
 
 		if (!more)
@@ -197,13 +198,14 @@ int cmd_queues(int argc, char **argv)
 	for (long i = 0; i < n; i++)
 		if (list[i].pid == pid)
 			found += !(list[i].kind == O2GD_KIND_PAPER ?
-					   print_paper : print_rank)(fd,
-								     &list[i]);
+					   print_paper :
+					   print_rank)(fd, &list[i]);
 	if (n >= 0)
 		free(list);
 	close(fd);
 	if (n >= 0 && !found)
-		fprintf(stderr, "o2g: process %lu has no endpoint in the driver, or it is not yours to see\n",
+		fprintf(stderr,
+			"o2g: process %lu has no endpoint in the driver, or it is not yours to see\n",
 			pid);
 	return found ? 0 : 1;
 }

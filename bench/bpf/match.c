@@ -159,8 +159,7 @@ static int take_matched(struct way *w)
 		if (d->bin == ~0u)
 			fail("matching in the program");
 		memcpy(user[d->bin], a->ring + d->at, d->length);
-		__atomic_store_n(&a->posted[d->bin].state, 1,
-				 __ATOMIC_RELEASE);
+		__atomic_store_n(&a->posted[d->bin].state, 1, __ATOMIC_RELEASE);
 		messages++;
 		d = &a->done[++done_head % MATCH_DONE];
 	}
@@ -174,7 +173,9 @@ static u32 make_burst(u8 *buf, u32 count, u32 first)
 	u32 n = 0;
 
 	for (u32 i = 0; i < count; i++) {
-		struct o2g_hdr h = { .type = O2G_PKT_EAGER, .src = 1, .dst = 0,
+		struct o2g_hdr h = { .type = O2G_PKT_EAGER,
+				     .src = 1,
+				     .dst = 0,
 				     .tag = (first + i) % RECEIVES,
 				     .length = BODY };
 

@@ -23,10 +23,10 @@ static const struct cg_class {
 	int iterations;
 	double zeta;
 } classes[NAS_CLASSES] = {
-	[NAS_S] = {{1400, 7, 10}, 15, 8.5971775078648},
-	[NAS_W] = {{7000, 8, 12}, 15, 10.362595087124},
-	[NAS_A] = {{14000, 11, 20}, 15, 17.130235054029},
-	[NAS_B] = {{75000, 13, 60}, 75, 22.712745482631},
+	[NAS_S] = { { 1400, 7, 10 }, 15, 8.5971775078648 },
+	[NAS_W] = { { 7000, 8, 12 }, 15, 10.362595087124 },
+	[NAS_A] = { { 14000, 11, 20 }, 15, 17.130235054029 },
+	[NAS_B] = { { 75000, 13, 60 }, 75, 22.712745482631 },
 };
 
 struct cg {
@@ -37,7 +37,7 @@ struct cg {
 	int partner;		   /* in the swap */
 	int part_begin, part_size; /* of the row piece, that the partner gets */
 	struct cg_block block;
-	int size;		  /* of a piece by columns */
+	int size;		   /* of a piece by columns */
 	double *x, *z, *p, *q, *r; /* by columns */
 	double *product, *arrived; /* by rows */
 };
@@ -146,11 +146,10 @@ static void multiply(struct cg *c, const double *in, double *out)
 	}
 	sum_over_row(c, c->product, c->arrived, b->rows);
 	if (c->partner == c->nas.rank)
-		memcpy(out, c->product + c->part_begin,
-		       c->size * sizeof(*out));
+		memcpy(out, c->product + c->part_begin, c->size * sizeof(*out));
 	else
-		exchange(c->product + c->part_begin, c->part_size, out,
-			 c->size, c->partner);
+		exchange(c->product + c->part_begin, c->part_size, out, c->size,
+			 c->partner);
 }
 
 /* z so that A * z is about x; returns how far off it is. */
@@ -189,7 +188,7 @@ static double solve(struct cg *c)
 /* One step of the inverse iteration; returns the estimate. */
 static double iterate(struct cg *c, double *residual)
 {
-	double sums[2] = {0}, scratch[2], scale;
+	double sums[2] = { 0 }, scratch[2], scale;
 
 	*residual = solve(c);
 	for (int i = 0; i < c->size; i++) {
@@ -220,7 +219,7 @@ static double operations(const struct cg_class *c)
 int main(int argc, char **argv)
 {
 	static struct cg c;
-	struct nas_result result = {.operation = "floating point"};
+	struct nas_result result = { .operation = "floating point" };
 	double start, residual, zeta = 0;
 
 	prepare(&c, &argc, &argv);

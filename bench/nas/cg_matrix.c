@@ -29,8 +29,8 @@ static int find(const int *index, int count, int wanted)
 }
 
 /* Places are drawn below the next power of two, and drawn again if too far. */
-static int draw_vector(uint64_t *seed, const struct cg_problem *p,
-		       int *index, double *value)
+static int draw_vector(uint64_t *seed, const struct cg_problem *p, int *index,
+		       double *value)
 {
 	double below = 1 << nas_log2(p->n);
 	int count = 0;

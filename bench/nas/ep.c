@@ -20,10 +20,10 @@ static const struct ep_class {
 	int log_pairs;
 	double sum_x, sum_y;
 } classes[NAS_CLASSES] = {
-	[NAS_S] = {24, -3.247834652034740e+3, -6.958407078382297e+3},
-	[NAS_W] = {25, -2.863319731645753e+3, -6.320053679109499e+3},
-	[NAS_A] = {28, -4.295875165629892e+3, -1.580732573678431e+4},
-	[NAS_B] = {30, 4.033815542441498e+4, -2.660669192809235e+4},
+	[NAS_S] = { 24, -3.247834652034740e+3, -6.958407078382297e+3 },
+	[NAS_W] = { 25, -2.863319731645753e+3, -6.320053679109499e+3 },
+	[NAS_A] = { 28, -4.295875165629892e+3, -1.580732573678431e+4 },
+	[NAS_B] = { 30, 4.033815542441498e+4, -2.660669192809235e+4 },
 };
 
 struct tally {
@@ -60,9 +60,9 @@ static bool near(double value, double wanted)
 int main(int argc, char **argv)
 {
 	struct nas nas;
-	struct nas_result result = {.operation = "random numbers generated"};
+	struct nas_result result = { .operation = "random numbers generated" };
 	const struct ep_class *class;
-	struct tally mine = {0}, all;
+	struct tally mine = { 0 }, all;
 	double start;
 	long blocks;
 

@@ -18,12 +18,17 @@ static const struct mg_class {
 	double smoother[3];
 	double norm;
 } classes[NAS_CLASSES] = {
-#define EARLY {-3.0 / 8, 1.0 / 32, -1.0 / 64}
-	[NAS_S] = {5, 4, EARLY, 0.5307707005734e-04},
-	[NAS_W] = {7, 4, EARLY, 0.6467329375339e-05},
-	[NAS_A] = {8, 4, EARLY, 0.2433365309069e-05},
-	[NAS_B] = {8, 20, {-3.0 / 17, 1.0 / 33, -1.0 / 61},
-		   0.1800564401355e-05},
+#define EARLY                                 \
+	{                                     \
+		-3.0 / 8, 1.0 / 32, -1.0 / 64 \
+	}
+	[NAS_S] = { 5, 4, EARLY, 0.5307707005734e-04 },
+	[NAS_W] = { 7, 4, EARLY, 0.6467329375339e-05 },
+	[NAS_A] = { 8, 4, EARLY, 0.2433365309069e-05 },
+	[NAS_B] = { 8,
+		    20,
+		    { -3.0 / 17, 1.0 / 33, -1.0 / 61 },
+		    0.1800564401355e-05 },
 #undef EARLY
 };
 
@@ -70,7 +75,8 @@ static void residual(struct mg *m, struct mg_grid *g, const double *v)
 
 			sum_rows(m, g, g->u, z, y);
 			for (int x = 1; x <= g->n[MG_X]; x++)
-				g->r[at + x] = v[at + x] - a0 * u[x] -
+				g->r[at + x] =
+					v[at + x] - a0 * u[x] -
 					a2 * (c[x] + e[x - 1] + e[x + 1]) -
 					a3 * (c[x - 1] + c[x + 1]);
 		}
@@ -209,26 +215,26 @@ static void keep(struct extreme *best, double value, long point)
 		return;
 	for (; i > 0 && best[i - 1].value < value; i--)
 		best[i] = best[i - 1];
-	best[i] = (struct extreme){value, point};
+	best[i] = (struct extreme){ value, point };
 }
 
 static void none(struct extreme *best)
 {
 	for (int i = 0; i < CHARGES; i++)
-		best[i] = (struct extreme){-2, -1};
+		best[i] = (struct extreme){ -2, -1 };
 }
 
-static void search_here(struct mg *m, struct extreme *high,
-			struct extreme *low)
+static void search_here(struct mg *m, struct extreme *high, struct extreme *low)
 {
 	struct mg_grid *g = &m->grid[m->class->log];
 	long side = 1l << g->log;
 
 	for (int z = 0; z < g->n[MG_Z]; z++) {
 		for (int y = 0; y < g->n[MG_Y]; y++) {
-			long point = ((g->first[MG_Z] + z) * side +
-				      g->first[MG_Y] + y) * side +
-				     g->first[MG_X];
+			long point =
+				((g->first[MG_Z] + z) * side + g->first[MG_Y] +
+				 y) * side +
+				g->first[MG_X];
 			uint64_t seed = nas_skip(NAS_SEED, point);
 
 			for (int x = 0; x < g->n[MG_X]; x++) {
@@ -326,7 +332,7 @@ static void prepare(struct mg *m, int *argc, char ***argv)
 int main(int argc, char **argv)
 {
 	static struct mg m;
-	struct nas_result result = {.operation = "floating point"};
+	struct nas_result result = { .operation = "floating point" };
 	struct mg_grid *finest;
 	double start, l2;
 
@@ -346,8 +352,8 @@ int main(int argc, char **argv)
 	for (int d = 0; d < MG_DIMS; d++)
 		result.size[d] = 1 << m.class->log;
 	result.iterations = m.class->iterations;
-	result.operations = 58.0 * m.class->iterations *
-			    ldexp(1, 3 * m.class->log);
+	result.operations =
+		58.0 * m.class->iterations * ldexp(1, 3 * m.class->log);
 	result.verified = fabs(l2 - m.class->norm) / m.class->norm <= 1e-8;
 	return nas_finish(&m.nas, &result);
 }

@@ -36,8 +36,7 @@ static void box_init(struct box *b, const struct nas *n)
 
 static int box_rank(const struct box *b, const int at[MG_DIMS])
 {
-	return (at[MG_Z] * b->size[MG_Y] + at[MG_Y]) * b->size[MG_X] +
-	       at[MG_X];
+	return (at[MG_Z] * b->size[MG_Y] + at[MG_Y]) * b->size[MG_X] + at[MG_X];
 }
 
 static int rank_beside(const struct box *b, int dim, int distance)
@@ -106,7 +105,7 @@ void mg_grid_create(struct mg_grid *g, const struct nas *n, int log)
 	struct box b;
 	long largest = 0;
 
-	*g = (struct mg_grid){.log = log, .active = true};
+	*g = (struct mg_grid){ .log = log, .active = true };
 	box_init(&b, n);
 	for (int d = 0; d < MG_DIMS; d++)
 		set_dimension(g, &b, d);
@@ -125,7 +124,7 @@ void mg_grid_create(struct mg_grid *g, const struct nas *n, int log)
 static void copy_layer(const struct mg_grid *g, double *field, int d, int at,
 		       double *face, bool out)
 {
-	int low[MG_DIMS] = {0}, high[MG_DIMS];
+	int low[MG_DIMS] = { 0 }, high[MG_DIMS];
 
 	for (int i = 0; i < MG_DIMS; i++)
 		high[i] = g->n[i] + 2;

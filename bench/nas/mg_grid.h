@@ -12,14 +12,14 @@ enum { MG_X, MG_Y, MG_Z, MG_DIMS };
  * n[x] + 2 numbers: what is here, with a rim that belongs to the neighbours.
  */
 struct mg_grid {
-	int log;		 /* the whole grid has 2^log points a side */
-	int n[MG_DIMS];		 /* points here, without the rim */
-	int first[MG_DIMS];	 /* the first of them, in the whole grid */
-	bool active;		 /* has this rank points of this grid? */
-	bool thins[MG_DIMS];	 /* every other rank has none in the next one */
-	int offset[MG_DIMS];	 /* next one's point j is 2j - offset */
+	int log;	     /* the whole grid has 2^log points a side */
+	int n[MG_DIMS];	     /* points here, without the rim */
+	int first[MG_DIMS];  /* the first of them, in the whole grid */
+	bool active;	     /* has this rank points of this grid? */
+	bool thins[MG_DIMS]; /* every other rank has none in the next one */
+	int offset[MG_DIMS]; /* next one's point j is 2j - offset */
 	int below[MG_DIMS], above[MG_DIMS]; /* neighbours; itself where alone */
-	int spread_from;	 /* where values of the next grid come from */
+	int spread_from; /* where values of the next grid come from */
 	int spread_to[7], spread_count; /* and who gets them from here */
 	double *u, *r;
 	double *faces[4]; /* to send and to receive, below and above */

@@ -39,7 +39,7 @@ static void parse(struct nas *n, const char *word)
 void nas_start(struct nas *n, int *argc, char ***argv, const char *name)
 {
 	MPI_Init(argc, argv);
-	*n = (struct nas){.name = name, .class = NAS_S};
+	*n = (struct nas){ .name = name, .class = NAS_S };
 	MPI_Comm_rank(MPI_COMM_WORLD, &n->rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &n->ranks);
 	for (int i = 1; i < *argc; i++)
@@ -112,8 +112,8 @@ void nas_need_power_of_two(const struct nas *n, int most)
 {
 	if (n->ranks & (n->ranks - 1) || n->ranks > most)
 		nas_fail("%s of class %c runs on 1, 2, 4, ... up to %d ranks, "
-			 "not on %d", n->name, class_names[n->class], most,
-			 n->ranks);
+			 "not on %d",
+			 n->name, class_names[n->class], most, n->ranks);
 }
 
 double nas_clock_start(void)

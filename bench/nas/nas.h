@@ -54,7 +54,7 @@ void *nas_alloc(size_t count, size_t size);
  * 64-bit words is right in its lowest 46 bits, so no arithmetic in halves.
  */
 #define NAS_MULTIPLIER 1220703125ull
-#define NAS_SEED       314159265ull
+#define NAS_SEED 314159265ull
 
 static inline uint64_t nas_times(uint64_t a, uint64_t x)
 {

@@ -25,10 +25,10 @@ enum state { STARTING, ALLOWED, COUNTING, IMPOSSIBLE };
 static long messages = 2000, late, poll;
 
 static const struct perf_option options[] = {
-	{"messages", &messages, "messages received"},
-	{"late", &late, "1: each is there before it is asked for"},
-	{"poll", &poll, "1: receives are posted before, and polled for"},
-	{0},
+	{ "messages", &messages, "messages received" },
+	{ "late", &late, "1: each is there before it is asked for" },
+	{ "poll", &poll, "1: receives are posted before, and polled for" },
+	{ 0 },
 };
 
 struct counter {
@@ -49,8 +49,8 @@ static int seize_all(pid_t pid)
 	while (d && (e = readdir(d))) {
 		pid_t tid = atoi(e->d_name);
 
-		if (tid && !ptrace(PTRACE_SEIZE, tid, 0,
-				   PTRACE_O_TRACESYSGOOD) &&
+		if (tid &&
+		    !ptrace(PTRACE_SEIZE, tid, 0, PTRACE_O_TRACESYSGOOD) &&
 		    !ptrace(PTRACE_INTERRUPT, tid, 0, 0))
 			count++;
 	}

@@ -17,10 +17,10 @@ struct coll {
 	const struct perf_command *command;
 	int rank, ranks;
 	int size;
-	int root;	    /* moves on, so that no rank runs ahead for long */
-	char *send, *recv;  /* ranks blocks each, where the kind needs that */
-	int *counts, *at;   /* for the calls with an array of counts */
-	int doubles;	    /* size / 8, for those that compute */
+	int root;	   /* moves on, so that no rank runs ahead for long */
+	char *send, *recv; /* ranks blocks each, where the kind needs that */
+	int *counts, *at;  /* for the calls with an array of counts */
+	int doubles;	   /* size / 8, for those that compute */
 };
 
 /* How buffers are filled and what must come out, for --check. */
@@ -38,7 +38,7 @@ enum kind {
 struct coll_kind {
 	void (*once)(struct coll *c);
 	enum kind kind;
-	bool at_root; /* only the root gets the result */
+	bool at_root;	   /* only the root gets the result */
 	bool without_self; /* PREFIX: the ranks before this one */
 };
 
@@ -362,12 +362,12 @@ static void run(struct perf *p)
 
 #define USUAL "8,1k,64k,1M"
 
-#define COLLECTIVE(call, size_list, text, ...)                              \
-	{                                                                   \
+#define COLLECTIVE(call, size_list, text, ...)                               \
+	{                                                                    \
 		.name = #call, .help = text, .run = run, .sizes = size_list, \
-		.min_ranks = 1, .collective = true,                         \
-		.data = &(const struct coll_kind){                          \
-			.once = call, .kind = __VA_ARGS__},                 \
+		.min_ranks = 1, .collective = true,                          \
+		.data = &(const struct coll_kind){ .once = call,             \
+						   .kind = __VA_ARGS__ },    \
 	}
 
 const struct perf_command perf_collectives[] = {
@@ -395,5 +395,5 @@ const struct perf_command perf_collectives[] = {
 	COLLECTIVE(iallgather, USUAL, "MPI_Iallgather", COLLECT),
 	COLLECTIVE(ialltoall, USUAL, "MPI_Ialltoall", SWAP),
 	COLLECTIVE(ialltoallv, USUAL, "MPI_Ialltoallv", SWAP),
-	{.name = NULL},
+	{ .name = NULL },
 };

@@ -50,7 +50,8 @@ void perf_check(const void *buf, size_t size, uint64_t seed)
 
 		if (memcmp(p + at, &word, piece(size, at)))
 			perf_fail("wrong data at byte %zu of %zu, or in the 7 "
-				  "after it", at, size);
+				  "after it",
+				  at, size);
 	}
 }
 

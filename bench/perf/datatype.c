@@ -51,14 +51,15 @@ struct particle {
 
 static struct layout particles(long size)
 {
-	static const int length[] = {3, 1, 3, 1};
+	static const int length[] = { 3, 1, 3, 1 };
 	const MPI_Aint at[] = {
 		offsetof(struct particle, place),
 		offsetof(struct particle, kind),
 		offsetof(struct particle, speed),
 		offsetof(struct particle, mark),
 	};
-	const MPI_Datatype types[] = {MPI_DOUBLE, MPI_INT, MPI_DOUBLE, MPI_CHAR};
+	const MPI_Datatype types[] = { MPI_DOUBLE, MPI_INT, MPI_DOUBLE,
+				       MPI_CHAR };
 	const int each = 6 * sizeof(double) + sizeof(int) + 1;
 	struct layout l;
 	MPI_Datatype one, whole;
@@ -124,7 +125,7 @@ static void check_once(struct exchange *x)
 
 static void measure(struct perf *p, make_layout *make, long size)
 {
-	struct exchange x = {.rank = p->rank, .layout = make(size)};
+	struct exchange x = { .rank = p->rank, .layout = make(size) };
 	struct perf_time t;
 
 	x.send = perf_alloc(x.layout.span);

@@ -122,8 +122,7 @@ static void recv_tag(long tag)
 {
 	uint64_t word = 0;
 
-	MPI_Recv(&word, 8, MPI_BYTE, 0, tag, MPI_COMM_WORLD,
-		 MPI_STATUS_IGNORE);
+	MPI_Recv(&word, 8, MPI_BYTE, 0, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 	check_word(word, tag);
 }
 
@@ -182,8 +181,8 @@ static double repeat(struct depth *d, void (*once)(struct depth *))
 static long limit_ms = 1000;
 
 static const struct perf_option options[] = {
-	{"limit-ms", &limit_ms, "time for one depth, once"},
-	{0},
+	{ "limit-ms", &limit_ms, "time for one depth, once" },
+	{ 0 },
 };
 
 static void run(struct perf *p)

@@ -26,13 +26,13 @@ struct flood {
 	long last;
 };
 
-static struct flood flood = {.messages = 1000000, .sleep_ms = 3000};
+static struct flood flood = { .messages = 1000000, .sleep_ms = 3000 };
 
 static const struct perf_option options[] = {
-	{"messages", &flood.messages, "how many"},
-	{"sleep-ms", &flood.sleep_ms, "how long the receiver sleeps"},
-	{"last", &flood.last, "1: the receiver asks for the last one first"},
-	{0},
+	{ "messages", &flood.messages, "how many" },
+	{ "sleep-ms", &flood.sleep_ms, "how long the receiver sleeps" },
+	{ "last", &flood.last, "1: the receiver asks for the last one first" },
+	{ 0 },
 };
 
 /* Makes VmHWM start again from what is used now. */
@@ -78,7 +78,7 @@ static void recv_all(struct flood *f)
 		for (int k = 0; k < f->size / 8; k++)
 			if (buf[k] != perf_hash(i + k))
 				perf_fail("message %ld is not what came %ldth",
-					   i, i);
+					  i, i);
 	}
 	free(buf);
 }

@@ -6,7 +6,7 @@
 
 static void sleep_ms(long ms)
 {
-	struct timespec t = {ms / 1000, ms % 1000 * 1000000};
+	struct timespec t = { ms / 1000, ms % 1000 * 1000000 };
 
 	nanosleep(&t, NULL);
 }
@@ -34,8 +34,8 @@ static double share_of_core(struct perf *p, long ms)
 static long ms = 10000;
 
 static const struct perf_option options[] = {
-	{"ms", &ms, "how long the rank waits"},
-	{0},
+	{ "ms", &ms, "how long the rank waits" },
+	{ 0 },
 };
 
 static void run(struct perf *p)

@@ -13,9 +13,9 @@ enum { TAG_DATA = 1, TAG_START = 2 };
 static long window = 4, any;
 
 static const struct perf_option options[] = {
-	{"window", &window, "messages of each sender under way"},
-	{"any", &any, "1: received from MPI_ANY_SOURCE"},
-	{0},
+	{ "window", &window, "messages of each sender under way" },
+	{ "any", &any, "1: received from MPI_ANY_SOURCE" },
+	{ 0 },
 };
 
 struct incast {
@@ -72,7 +72,7 @@ static void check_once(struct incast *n)
 
 static void run(struct perf *p)
 {
-	struct incast n = {.rank = p->rank, .senders = p->ranks - 1};
+	struct incast n = { .rank = p->rank, .senders = p->ranks - 1 };
 	double messages = (double)n.senders * window;
 
 	if (window < 1)

@@ -42,8 +42,7 @@ static int compare_doubles(const void *a, const void *b)
 double perf_median(double *values, int n)
 {
 	qsort(values, n, sizeof(*values), compare_doubles);
-	return n % 2 ? values[n / 2]
-		     : (values[n / 2 - 1] + values[n / 2]) / 2;
+	return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
 }
 
 double perf_percentile(const double *sorted, int n, double share)
@@ -162,7 +161,7 @@ static void sample(struct perf *p, perf_step *step, void *arg,
 struct perf_time perf_measure(struct perf *p, perf_step *step, void *arg)
 {
 	long times = calibrate(p, step, arg);
-	struct perf_time t = {0};
+	struct perf_time t = { 0 };
 	double values[PERF_MAX_REPS];
 
 	for (int i = 0; i < p->reps; i++)

@@ -73,10 +73,10 @@ static bool set_flag(struct perf *p, const char *name)
 		const char *name;
 		bool *flag;
 	} flags[] = {
-		{"best", &p->best},
-		{"check", &p->check},
-		{"json", &p->json},
-		{"pin", &p->pin},
+		{ "best", &p->best },
+		{ "check", &p->check },
+		{ "json", &p->json },
+		{ "pin", &p->pin },
 	};
 
 	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
@@ -104,7 +104,8 @@ static void set_value(struct perf *p, const char *name, const char *value)
 {
 	if (!value)
 		perf_fail("--%s needs a value, or there is no such option; "
-			  "see perf %s --help", name, p->command->name);
+			  "see perf %s --help",
+			  name, p->command->name);
 	if (!strcmp(name, "sizes") && p->command->sizes)
 		parse_sizes(p, value);
 	else if (!strcmp(name, "reps"))

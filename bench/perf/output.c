@@ -27,7 +27,7 @@ void perf_cell(struct perf *p, const char *title, double value)
 {
 	if (p->n_cells == PERF_MAX_CELLS)
 		perf_fail("more than %d columns", PERF_MAX_CELLS);
-	p->cells[p->n_cells++] = (struct perf_cell){title, value};
+	p->cells[p->n_cells++] = (struct perf_cell){ title, value };
 }
 
 void perf_cells_percentiles(struct perf *p, const struct perf_time *t,

@@ -142,10 +142,10 @@ static void measure(struct perf *p, struct overlap *o, int reps)
 static long both, percent = 150, least;
 
 static const struct perf_option options[] = {
-	{"both", &both, "1: each rank sends and receives"},
-	{"least", &least, "bytes under way, in several messages if need be"},
-	{"work", &percent, "computation, in percent of communication"},
-	{0},
+	{ "both", &both, "1: each rank sends and receives" },
+	{ "least", &least, "bytes under way, in several messages if need be" },
+	{ "work", &percent, "computation, in percent of communication" },
+	{ 0 },
 };
 
 static void open_size(struct overlap *o, int size)
@@ -170,7 +170,7 @@ static void close_size(struct overlap *o)
 
 static void run_sizes(struct perf *p)
 {
-	struct overlap o = {.rank = p->rank, .both = both};
+	struct overlap o = { .rank = p->rank, .both = both };
 	double speed;
 
 	if (p->ranks != 2)

@@ -19,9 +19,9 @@ extern const struct perf_command perf_get __attribute__((weak));
 
 static const struct perf_command *const commands[] = {
 	&perf_latency, &perf_bandwidth, &perf_bidirectional, &perf_rate,
-	&perf_overlap, &perf_depth, &perf_incast, &perf_put, &perf_get,
-	&perf_vector, &perf_face, &perf_struct, &perf_idle, &perf_calls,
-	&perf_flood, &perf_startup,
+	&perf_overlap, &perf_depth,	&perf_incast,	     &perf_put,
+	&perf_get,     &perf_vector,	&perf_face,	     &perf_struct,
+	&perf_idle,    &perf_calls,	&perf_flood,	     &perf_startup,
 };
 
 #define N_COMMANDS (sizeof(commands) / sizeof(commands[0]))
@@ -72,8 +72,10 @@ static void stop(struct perf *p, const struct perf_command *c,
 		 const char *wrong)
 {
 	if (p->rank == 0 && wrong)
-		fprintf(stderr, "perf: there is no command \"%s\"; "
-			"perf --help lists them\n", wrong);
+		fprintf(stderr,
+			"perf: there is no command \"%s\"; "
+			"perf --help lists them\n",
+			wrong);
 	else if (p->rank == 0 && c)
 		perf_options_print(c);
 	else if (p->rank == 0)
@@ -125,7 +127,7 @@ static void pin_to_core(int rank)
 
 int main(int argc, char **argv)
 {
-	struct perf p = {.reps = 11, .rep_time = 0.02, .samples = 1000};
+	struct perf p = { .reps = 11, .rep_time = 0.02, .samples = 1000 };
 
 	p.init_time = perf_now();
 	MPI_Init(&argc, &argv);

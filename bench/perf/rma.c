@@ -12,8 +12,8 @@ static const size_t smallest_window = 1 << 16;
 static long window = 64;
 
 static const struct perf_option options[] = {
-	{"window", &window, "transfers before each completion"},
-	{0},
+	{ "window", &window, "transfers before each completion" },
+	{ 0 },
 };
 
 struct rma {
@@ -82,7 +82,7 @@ static void measure(struct perf *p, struct rma *r)
 
 static void run(struct perf *p, bool get)
 {
-	struct rma r = {.get = get, .rank = p->rank};
+	struct rma r = { .get = get, .rank = p->rank };
 
 	if (window < 1)
 		perf_fail("--window is 1 or more");

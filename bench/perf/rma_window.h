@@ -22,7 +22,7 @@ void *perf_window_memory(struct perf_window *w);
 /* Rank 0 */
 void perf_window_transfer(struct perf_window *w, void *local, size_t size,
 			  bool get);
-void perf_window_flush(struct perf_window *w); /* completes all transfers */
+void perf_window_flush(struct perf_window *w);	 /* completes all transfers */
 void perf_window_release(struct perf_window *w); /* rank 1 may go on */
 
 /* Rank 1: waits until it is released. */

@@ -25,9 +25,9 @@ static long window = 64;
 static long pairs; /* 0: as many as there are */
 
 static const struct perf_option options[] = {
-	{"window", &window, "messages under way at once"},
-	{"pairs", &pairs, "pairs of ranks; 0: all there are"},
-	{0},
+	{ "window", &window, "messages under way at once" },
+	{ "pairs", &pairs, "pairs of ranks; 0: all there are" },
+	{ 0 },
 };
 
 static void window_init(struct window *w, struct perf *p, int size, bool both)
@@ -35,7 +35,7 @@ static void window_init(struct window *w, struct perf *p, int size, bool both)
 	int half = p->ranks / 2, place = p->rank % half;
 	bool first = p->rank < half;
 
-	*w = (struct window){.peer = -1, .depth = window, .size = size};
+	*w = (struct window){ .peer = -1, .depth = window, .size = size };
 	if (window < 1)
 		perf_fail("--window is 1 or more");
 	if (size && w->depth > most_bytes / size)

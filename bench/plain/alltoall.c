@@ -77,9 +77,10 @@ static void by_reading(struct rank *r, size_t size, int turn)
 	meet(r);
 	for (int i = 0; i < RANKS; i++) {
 		int from = (r->me + i) % RANKS;
-		struct iovec here = {r->in + (size_t)from * size, size};
+		struct iovec here = { r->in + (size_t)from * size, size };
 		struct iovec there = {
-			r->common->rank[from].out + (size_t)r->me * size, size};
+			r->common->rank[from].out + (size_t)r->me * size, size
+		};
 
 		if (from == r->me)
 			memcpy(here.iov_base, r->out + (size_t)r->me * size,
@@ -148,7 +149,7 @@ static void start(struct rank *r)
 
 int main(int argc, char **argv)
 {
-	struct rank r = {.me = 0};
+	struct rank r = { .me = 0 };
 	size_t sizes[16];
 	int n;
 

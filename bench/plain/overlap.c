@@ -41,7 +41,7 @@ static void wake_at(int fd, size_t bytes)
 
 static void receive(struct overlap *o)
 {
-	struct pollfd watched = {.fd = o->pair.fd, .events = POLLIN};
+	struct pollfd watched = { .fd = o->pair.fd, .events = POLLIN };
 	size_t have = 0;
 	ssize_t n;
 

@@ -39,7 +39,7 @@ static void pin(int core)
 /* The first address of this namespace; without one, loopback. */
 static struct in_addr own_address(int in_namespace)
 {
-	struct in_addr a = {htonl(INADDR_LOOPBACK)};
+	struct in_addr a = { htonl(INADDR_LOOPBACK) };
 	struct ifaddrs *all, *i;
 
 	if (!in_namespace || getifaddrs(&all))
@@ -54,17 +54,17 @@ static struct in_addr own_address(int in_namespace)
 
 static int accept_one(int in_namespace, int tell)
 {
-	struct sockaddr_in a = {.sin_family = AF_INET,
-				.sin_addr = own_address(in_namespace)};
+	struct sockaddr_in a = { .sin_family = AF_INET,
+				 .sin_addr = own_address(in_namespace) };
 	socklen_t len = sizeof(a);
 	int listener = socket(AF_INET, SOCK_STREAM, 0), fd;
 
-	plain_check(
-		!bind(listener, (struct sockaddr *)&a, len) &&
-			!listen(listener, 1) &&
-			!getsockname(listener, (struct sockaddr *)&a, &len) &&
-			write(tell, &a, sizeof(a)) == sizeof(a),
-		"listening");
+	plain_check(!bind(listener, (struct sockaddr *)&a, len) &&
+			    !listen(listener, 1) &&
+			    !getsockname(listener, (struct sockaddr *)&a,
+					 &len) &&
+			    write(tell, &a, sizeof(a)) == sizeof(a),
+		    "listening");
 	fd = accept(listener, NULL, NULL);
 	close(listener);
 	return fd;
@@ -83,8 +83,8 @@ static int connect_one(int told)
 
 static int one_more(const struct plain_pair *p, int in_namespace)
 {
-	int fd = p->side ? accept_one(in_namespace, p->meet)
-			 : connect_one(p->meet);
+	int fd = p->side ? accept_one(in_namespace, p->meet) :
+			   connect_one(p->meet);
 	int one = 1;
 
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));

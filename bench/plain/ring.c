@@ -43,7 +43,7 @@ static void join(int fd)
 
 static void watch(int fd)
 {
-	struct epoll_event ev = {.events = EPOLLOUT | EPOLLRDHUP | EPOLLET};
+	struct epoll_event ev = { .events = EPOLLOUT | EPOLLRDHUP | EPOLLET };
 	int set = epoll_create1(0);
 
 	plain_check(!epoll_ctl(set, EPOLL_CTL_ADD, fd, &ev), "watching");

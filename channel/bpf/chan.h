@@ -17,16 +17,16 @@
 #include "seat.h"
 #include "tcp/tcp.h"
 
-#define BPF_RETRY_US 500   /* until the kernel has caught up with itself */
+#define BPF_RETRY_US 500     /* until the kernel has caught up with itself */
 #define BPF_WORK (256 << 10) /* bytes of the ring per turn */
-#define BPF_PORTION 8	   /* this part of the ring is given back at once */
-#define BPF_TALK 256	   /* pieces in a row: two ranks wait for each other */
-#define BPF_IDLE 2048	   /* turns in vain, then sockets are watched again */
+#define BPF_PORTION 8	     /* this part of the ring is given back at once */
+#define BPF_TALK 256  /* pieces in a row: two ranks wait for each other */
+#define BPF_IDLE 2048 /* turns in vain, then sockets are watched again */
 
 /* The maps of a seat, as this process has them. */
 struct bpf_place {
 	int socks, bell; /* descriptors */
-	int claim;		/* a socket in the sockmap: the seat is taken */
+	int claim;	 /* a socket in the sockmap: the seat is taken */
 	struct bpf_seat *seat;
 	/* the ring buffer behind the bell, which is never read */
 	u64 *bell_taken;       /* ours, one page */
@@ -37,17 +37,17 @@ struct bpf_chan {
 	struct tcp_chan tcp; /* first */
 	struct bpf_place place;
 	struct chan_watch bell;
-	u64 head;	   /* what was taken; the seat is not trusted */
-	u64 given_back;	   /* what seat->head says */
+	u64 head;	/* what was taken; the seat is not trusted */
+	u64 given_back; /* what seat->head says */
 	struct tcp_conn *conns[BPF_CONNS]; /* by index */
 	u32 njoined;
 	struct chan_timer retry;
 	bool waits[BPF_CONNS]; /* for it, by index */
-	u64 refused;	   /* connections that could not join */
+	u64 refused;	       /* connections that could not join */
 	struct tcp_conn *busy; /* where the last piece came from, or NULL */
-	u32 idle;	   /* turns that found nothing */
-	u32 talk;	   /* pieces, then a connection is worth two sockets ... */
-	bool adapts;	   /* ... if nobody slept meanwhile */
+	u32 idle;	       /* turns that found nothing */
+	u32 talk;    /* pieces, then a connection is worth two sockets ... */
+	bool adapts; /* ... if nobody slept meanwhile */
 	u32 sleeps;
 };
 

@@ -145,8 +145,9 @@ static int join(struct tcp_conn *k)
 	index = err ? err : find_place(b, k);
 	if (index < 0) {
 		if (!b->refused++)
-			o2g_info("bpf: a connection to rank %u is read without the program: %s",
-				 k->peer->core.rank, strerror(-index));
+			o2g_info(
+				"bpf: a connection to rank %u is read without the program: %s",
+				k->peer->core.rank, strerror(-index));
 		return index;
 	}
 	b->conns[index] = k;

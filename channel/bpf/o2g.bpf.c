@@ -15,7 +15,7 @@
 #include "seat.h"
 
 #define TRIES 16
-#define INTERNET 2 /* AF_INET */
+#define INTERNET 2    /* AF_INET */
 #define CUT_MOST 4095 /* that the kernel takes off in one call */
 #define CUTS 64
 

@@ -122,21 +122,25 @@ static void explain(int err, u32 seats, const char *dir, char *why, size_t size)
 
 	user_name(name, sizeof(name));
 	if (err == -ENOENT && seats)
-		snprintf(why, size,
-			 "all %u seats of user %s are taken; `o2g bpf load --user %s --seats N` as root makes more",
-			 seats, name, name);
+		snprintf(
+			why, size,
+			"all %u seats of user %s are taken; `o2g bpf load --user %s --seats N` as root makes more",
+			seats, name, name);
 	else if (err == -ENOENT && !O2G_BPF)
-		snprintf(why, size,
-			 "no seat in %s, and this O2G was built without the program: clang, bpftool or libbpf-dev was missing",
-			 dir);
+		snprintf(
+			why, size,
+			"no seat in %s, and this O2G was built without the program: clang, bpftool or libbpf-dev was missing",
+			dir);
 	else if (err == -ENOENT)
-		snprintf(why, size,
-			 "no seat for user %s in %s; `o2g bpf load --user %s` as root makes some",
-			 name, dir, name);
+		snprintf(
+			why, size,
+			"no seat for user %s in %s; `o2g bpf load --user %s` as root makes some",
+			name, dir, name);
 	else if (err == -EPROTO)
-		snprintf(why, size,
-			 "the program in %s is of another version of O2G; `o2g bpf unload` and `o2g bpf load` as root renew it",
-			 dir);
+		snprintf(
+			why, size,
+			"the program in %s is of another version of O2G; `o2g bpf unload` and `o2g bpf load` as root renew it",
+			dir);
 	else
 		snprintf(why, size, "cannot take a seat in %s: %s", dir,
 			 strerror(-err));

@@ -353,8 +353,9 @@ static int read_one(struct bpf_chan *b)
 		return packets;
 	o2g_list_del(&k->more);
 	if (unlikely(LOAD(shared(k)->lost))) {
-		tcp_conn_lost(k, -O2G_ERR_PEER,
-			      "the kernel cannot cut a segment that repeats others");
+		tcp_conn_lost(
+			k, -O2G_ERR_PEER,
+			"the kernel cannot cut a segment that repeats others");
 		return packets;
 	}
 	packets += readable ? tcp_read(k) : feed_early(k);

@@ -50,15 +50,15 @@
 
 #define BPF_SEAT_VERSION 4
 
-#define BPF_UNIT 64		/* the ring is given out in cache lines */
+#define BPF_UNIT 64 /* the ring is given out in cache lines */
 #define BPF_RING (256 << 10)
 #define BPF_UNITS (BPF_RING / BPF_UNIT)
-#define BPF_PIECE (32 << 10)	/* larger ones are passed: one copy less */
+#define BPF_PIECE (32 << 10) /* larger ones are passed: one copy less */
 #define BPF_DESCS 4096
-#define BPF_CONNS 1024		/* connections of a process */
-#define BPF_NAMES 4096		/* places to look for one by its ends, ... */
-#define BPF_PROBES 8		/* ... so many in a row */
-#define BPF_CLAIM BPF_CONNS	/* the place in the sockmap that says "taken" */
+#define BPF_CONNS 1024	    /* connections of a process */
+#define BPF_NAMES 4096	    /* places to look for one by its ends, ... */
+#define BPF_PROBES 8	    /* ... so many in a row */
+#define BPF_CLAIM BPF_CONNS /* the place in the sockmap that says "taken" */
 
 /* The name of a connection: the generation above the index. */
 #define BPF_CONN_BITS 10
@@ -66,15 +66,15 @@
 #define BPF_ID_MASK 0xffffffu
 
 /* struct bpf_desc.what: whose, and above that */
-#define BPF_SHORT 24		/* bytes in the descriptor; 0: something was passed */
+#define BPF_SHORT 24 /* bytes in the descriptor; 0: something was passed */
 #define BPF_SHORT_MASK 0x3fu
-#define BPF_VOID (1u << 30)	/* nobody's: room that was given out in vain */
-#define BPF_LONG (1u << 31)	/* the bytes are in the ring */
+#define BPF_VOID (1u << 30) /* nobody's: room that was given out in vain */
+#define BPF_LONG (1u << 31) /* the bytes are in the ring */
 #define BPF_INSIDE 56
 
 /* A cache line. */
 struct bpf_desc {
-	__u32 seq;  /* its number + 1 when it is good */
+	__u32 seq; /* its number + 1 when it is good */
 	__u32 what;
 	union {
 		__u64 words[BPF_INSIDE / 8];
@@ -90,49 +90,49 @@ struct bpf_desc {
  * the ports. The process sees to it that no two are the same.
  */
 struct bpf_ends {
-	__u32 address;	/* the peer's, in the order of the network */
+	__u32 address; /* the peer's, in the order of the network */
 	__u32 peer_port, port;
 };
 
 /* One connection. */
 struct bpf_conn {
 	/* the program's */
-	__u64 passed;	/* bytes */
-	__u32 told;	/* a descriptor says so, until the process clears it */
-	__u32 next;	/* TCP's number of the byte that comes next ... */
-	__u32 known;	/* ... once there was a first one */
-	__u32 lost;	/* a piece could not be made fit: it is over */
+	__u64 passed; /* bytes */
+	__u32 told;   /* a descriptor says so, until the process clears it */
+	__u32 next;   /* TCP's number of the byte that comes next ... */
+	__u32 known;  /* ... once there was a first one */
+	__u32 lost;   /* a piece could not be made fit: it is over */
 	/* the process's, when it joins */
-	__u32 id;	/* its name */
-	__u32 gen;	/* of the last one here; survives the process */
+	__u32 id;	      /* its name */
+	__u32 gen;	      /* of the last one here; survives the process */
 	struct bpf_ends ends; /* of port 0: nobody's */
 	__u32 pad1[5];
 	/* the process's */
-	__u64 taken;	/* bytes that recv() gave */
-	__u32 pass;	/* pass all of it: a large body is coming */
-	__u32 calm;	/* nobody sleeps: do not ask whether to wake */
-	__u64 wake_at;	/* nobody is woken before so much was passed */
+	__u64 taken;   /* bytes that recv() gave */
+	__u32 pass;    /* pass all of it: a large body is coming */
+	__u32 calm;    /* nobody sleeps: do not ask whether to wake */
+	__u64 wake_at; /* nobody is woken before so much was passed */
 	__u64 pad2[5];
 };
 
 struct bpf_seat {
 	__u32 version;
-	__u32 size;	/* sizeof(struct bpf_seat) */
+	__u32 size; /* sizeof(struct bpf_seat) */
 	__u64 pad0[7];
 
 	/* the program's: descriptor number << 32 | units given out */
 	__u64 tail;
-	__u64 fence;	/* means nothing; changing it is a full barrier */
+	__u64 fence; /* means nothing; changing it is a full barrier */
 	__u64 pad1[6];
 	/* by itself: the process looks at it all the time, and would otherwise
 	 * keep taking `tail` away from the program's processor */
-	__u32 missed;	/* no descriptor was left to tell of a passed piece */
+	__u32 missed; /* no descriptor was left to tell of a passed piece */
 	__u32 pad2[15];
 
 	/* the process's */
-	__u64 head;	/* the same for what it has taken out, or a little less */
+	__u64 head; /* the same for what it has taken out, or a little less */
 	__u64 pad3[7];
-	__u32 armed;	/* wake it; the program clears it when it does */
+	__u32 armed;	 /* wake it; the program clears it when it does */
 	__u32 next_conn; /* where to look for a free one; survives the process */
 	__u64 pad4[7];
 

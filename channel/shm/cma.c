@@ -45,8 +45,7 @@ static int cma_copy(cma_fn *fn, u32 pid, u64 addr, const struct o2g_seg *segs,
 			segs++;
 			nsegs--;
 		}
-		n = chan_slice(segs, nsegs, off, len, part, PIECES,
-			       &covered);
+		n = chan_slice(segs, nsegs, off, len, part, PIECES, &covered);
 		if (!n)
 			return -EFAULT;
 		remote.iov_base = (void *)(uintptr_t)addr;

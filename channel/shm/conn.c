@@ -56,9 +56,10 @@ static void warn_no_room(struct shm *s, int err)
 	if (said)
 		return;
 	said = true;
-	o2g_warn("shm: no room for two rings of %u KiB in %s (%s); set O2G_SHM_DIR to a directory with room, O2G_SHM_RING to a smaller size, or O2G_CHANNELS=tcp",
-		 kib, getenv("O2G_SHM_DIR") ? getenv("O2G_SHM_DIR") : "memory",
-		 strerror(-err));
+	o2g_warn(
+		"shm: no room for two rings of %u KiB in %s (%s); set O2G_SHM_DIR to a directory with room, O2G_SHM_RING to a smaller size, or O2G_CHANNELS=tcp",
+		kib, getenv("O2G_SHM_DIR") ? getenv("O2G_SHM_DIR") : "memory",
+		strerror(-err));
 }
 
 /* Our receiving half: the peer's ring in our segment. */
@@ -252,8 +253,8 @@ again:
 		struct shm_link *l = container_of(at, struct shm_link, all);
 
 		if (l->saw_close || !l->rx.ring ||
-		    !(l->gone || __atomic_load_n(&l->rx.ring->closed,
-						 __ATOMIC_ACQUIRE)))
+		    !(l->gone ||
+		      __atomic_load_n(&l->rx.ring->closed, __ATOMIC_ACQUIRE)))
 			continue;
 		l->saw_close = true;
 		shm_drain(l);
@@ -269,8 +270,8 @@ again:
 
 void shm_attend(struct shm *s)
 {
-	s->attention = __atomic_load_n(&s->own.head->attention,
-				       __ATOMIC_SEQ_CST);
+	s->attention =
+		__atomic_load_n(&s->own.head->attention, __ATOMIC_SEQ_CST);
 	s->depth++;
 	attend_attached(s);
 	attend_closed(s);
@@ -282,8 +283,8 @@ void shm_attend(struct shm *s)
 static void drop_queue(struct shm_link *l)
 {
 	while (!o2g_list_empty(&l->queue)) {
-		struct o2g_tx *tx = o2g_list_first(&l->queue, struct o2g_tx,
-						   link);
+		struct o2g_tx *tx =
+			o2g_list_first(&l->queue, struct o2g_tx, link);
 
 		o2g_list_del(&tx->link);
 		if (!tx->req)
@@ -322,8 +323,8 @@ void shm_drop_link(struct shm_link *l, bool orderly)
 void shm_bury(struct shm *s)
 {
 	while (!s->depth && !o2g_list_empty(&s->graves)) {
-		struct shm_link *l = o2g_list_first(&s->graves, struct shm_link,
-						    all);
+		struct shm_link *l =
+			o2g_list_first(&s->graves, struct shm_link, all);
 
 		o2g_list_del(&l->all);
 		shm_ring_unmap(&l->tx);

@@ -289,8 +289,8 @@ static int push_pending(struct shm *s)
 	o2g_list_for_each(at, &s->pending)
 		turns++;
 	while (turns-- && !o2g_list_empty(&s->pending)) {
-		struct shm_link *l = o2g_list_first(&s->pending,
-						    struct shm_link, pending);
+		struct shm_link *l =
+			o2g_list_first(&s->pending, struct shm_link, pending);
 
 		o2g_list_del(&l->pending);
 		o2g_list_add_tail(&l->pending, &s->pending);

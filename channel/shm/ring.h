@@ -52,13 +52,13 @@ struct shm_head {
 	u32 data;  /* bytes of every ring */
 	u32 pid;
 	u64 token;
-	u64 self;     /* where the owner sees this struct */
+	u64 self;	/* where the owner sees this struct */
 	u32 no_barrier; /* the owner cannot membarrier: senders must fence */
 	/* Counted up by a sender that attached or closed: look at the bits. */
 	_Alignas(SHM_LINE) u32 attention;
 	/* The owner sleeps: who sees this clears it and rings. */
 	_Alignas(SHM_LINE) u32 sleeping;
-	_Alignas(SHM_LINE) u32 waiting; /* threads of the owner in a wait */
+	_Alignas(SHM_LINE) u32 waiting;	   /* threads of the owner in a wait */
 	_Alignas(SHM_LINE) u64 attached[]; /* one bit for every rank */
 	/* struct shm_key keys[SHM_KEYS] follow, see keys.c */
 };
@@ -93,7 +93,7 @@ enum shm_form {
 };
 
 struct shm_cell {
-	u64 ctl;    /* seq:32 type:8 flags:8 form:8, stored last */
+	u64 ctl; /* seq:32 type:8 flags:8 form:8, stored last */
 	u32 credit;
 	u32 bytes; /* of the body, in this cell if they fit or in the data */
 	union {
@@ -192,12 +192,12 @@ static inline bool shm_ready(const struct shm_cell *cell, u32 pos, u64 *ctl)
 
 /* Ask for the lines of the next @n data bytes, to read or to write. */
 #define SHM_AHEAD 2048
-#define shm_prefetch_data(e, n, rw)                                        \
-	do {                                                               \
+#define shm_prefetch_data(e, n, rw)                                          \
+	do {                                                                 \
 		for (u32 i_ = 0; i_ < (n) && i_ < SHM_AHEAD; i_ += SHM_LINE) \
-			__builtin_prefetch((e)->data + (((e)->at + i_) &   \
-							(e)->data_mask),   \
-					   rw);                            \
+			__builtin_prefetch((e)->data + (((e)->at + i_) &     \
+							(e)->data_mask),     \
+					   rw);                              \
 	} while (0)
 
 /* memcpy for a few bytes, in moves that overlap. @n is at most 64. */

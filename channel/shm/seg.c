@@ -162,7 +162,7 @@ static int create_file(struct shm *s, u64 token, u64 bytes)
 
 	/* The directory is only used when it was asked for by name. */
 	fd = asked && asked[0] ? create_nameless(dir, bytes) :
-				     create_memfd(bytes);
+				 create_memfd(bytes);
 	if (fd < 0)
 		fd = create_named(dir, token, bytes, s->own.path,
 				  sizeof(s->own.path));

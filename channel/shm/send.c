@@ -58,8 +58,7 @@ static inline struct shm_cell *whole_cell(struct shm_link *l)
 	if (likely(!(l->tx.cell & 1)))
 		return cell;
 	l->tx.cell++;
-	__atomic_store_n(&cell->ctl,
-			 shm_ctl(l->tx.cell, SHM_PAD, 0, SHM_TINY),
+	__atomic_store_n(&cell->ctl, shm_ctl(l->tx.cell, SHM_PAD, 0, SHM_TINY),
 			 __ATOMIC_RELEASE);
 	return shm_cell(&l->tx);
 }
@@ -126,7 +125,7 @@ static u32 tx_piece(const struct shm_link *l, const struct o2g_tx *tx)
 static u32 tx_inline(const struct o2g_tx *tx, const struct o2g_hdr *h, u32 n)
 {
 	const struct shm_cell *cell;
-	u32 max = tx->hdr_done ? sizeof(cell->more) :
+	u32 max = tx->hdr_done	 ? sizeof(cell->more) :
 		  is_brief(h, n) ? sizeof(cell->brief.body) :
 				   sizeof(cell->full.body);
 
@@ -153,7 +152,8 @@ static void tx_record(struct shm_link *l, struct o2g_tx *tx)
 	memcpy(&h, tx->hdr, sizeof(h));
 	brief = !tx->hdr_done && is_brief(&h, n);
 	body = tx->hdr_done ? cell->more :
-	       brief ? cell->brief.body : cell->full.body;
+	       brief	    ? cell->brief.body :
+			      cell->full.body;
 	cell->credit = h.credit;
 	cell->bytes = n;
 	if (!tx->hdr_done) {
@@ -217,8 +217,8 @@ int shm_push(struct shm_link *l)
 		return 1;
 	}
 	while (!l->dead && !o2g_list_empty(&l->queue)) {
-		struct o2g_tx *tx = o2g_list_first(&l->queue, struct o2g_tx,
-						   link);
+		struct o2g_tx *tx =
+			o2g_list_first(&l->queue, struct o2g_tx, link);
 
 		if (!tx_push(l, tx))
 			return n;
@@ -237,8 +237,8 @@ int shm_push(struct shm_link *l)
 void shm_push_last(struct shm_link *l)
 {
 	while (!o2g_list_empty(&l->queue)) {
-		struct o2g_tx *tx = o2g_list_first(&l->queue, struct o2g_tx,
-						   link);
+		struct o2g_tx *tx =
+			o2g_list_first(&l->queue, struct o2g_tx, link);
 
 		if (!tx_push(l, tx))
 			return;

@@ -45,8 +45,9 @@ static void choose_sizes(struct shm *s)
 	s->data = clamp(power_at_most(ring), SHM_DATA_MIN, SHM_DATA_MAX);
 	s->cells = clamp(s->data / 256, SHM_CELLS_MIN, SHM_CELLS_MAX);
 	if (ring < SHM_DATA_MIN || ring > SHM_DATA_MAX)
-		o2g_warn("O2G_SHM_RING is %llu, but 16k to 1g is possible; using %u",
-			 (unsigned long long)ring, s->data);
+		o2g_warn(
+			"O2G_SHM_RING is %llu, but 16k to 1g is possible; using %u",
+			(unsigned long long)ring, s->data);
 }
 
 static int shm_open_channel(struct chan_ep *ep, struct chan **chan, char *why,
@@ -148,8 +149,7 @@ int shm_parse_card(const char *card, struct shm_where *w)
 	card += at;
 	if (sscanf(card, "fd=%d", &w->fd) == 1)
 		return w->fd >= 0 && w->pid ? 0 : -EINVAL;
-	if (strncmp(card, "path=/", 6) ||
-	    strlen(card + 5) >= sizeof(w->path))
+	if (strncmp(card, "path=/", 6) || strlen(card + 5) >= sizeof(w->path))
 		return -EINVAL;
 	strcpy(w->path, card + 5);
 	return 0;

@@ -43,8 +43,8 @@ struct shm_link {
 	struct shm_end tx; /* in the peer's segment */
 	bool fence;	   /* a full fence before looking whether it sleeps */
 	struct shm_head *theirs;
-	struct o2g_list queue;	/* struct o2g_tx that did not fit */
-	struct shm_end rx;	/* in our segment */
+	struct o2g_list queue; /* struct o2g_tx that did not fit */
+	struct shm_end rx;     /* in our segment */
 	struct chan_peer *p;
 	struct shm *shm;
 
@@ -53,13 +53,13 @@ struct shm_link {
 	u64 body_left;
 	struct o2g_rx rxp;
 
-	struct o2g_sink source; /* cursor of the first queued tx's body */
+	struct o2g_sink source;	 /* cursor of the first queued tx's body */
 	struct o2g_list pending; /* shm->pending while queue is not empty */
 	struct o2g_list all;	 /* shm->links */
 
 	/* cold */
-	bool bound; /* p->link is this; else another channel sends to p */
-	bool dead;  /* disconnected; freed when no loop can hold it */
+	bool bound;  /* p->link is this; else another channel sends to p */
+	bool dead;   /* disconnected; freed when no loop can hold it */
 	bool failed; /* out of memory: to be lost at the next poll */
 	bool scanned;
 	bool gone; /* it had ended before we could reach it */
@@ -68,7 +68,7 @@ struct shm_link {
 	struct shm_seg seg; /* the peer's */
 	u32 pid;
 	bool can_get; /* its memory can be read and written */
-	bool polled; /* death.c looks by timer whether it lives */
+	bool polled;  /* death.c looks by timer whether it lives */
 	bool has_watch;
 	struct chan_watch watch; /* pidfd */
 };
@@ -90,8 +90,8 @@ struct shm {
 	struct o2g_core *core;
 	struct o2g_list pending; /* links with queued tx */
 	struct o2g_list links;
-	struct o2g_list graves;  /* dead links, by ->all */
-	int depth; /* loops that walk links */
+	struct o2g_list graves; /* dead links, by ->all */
+	int depth;		/* loops that walk links */
 	u32 rank, size;
 	u32 cells, data; /* of the rings in our segment */
 	bool can_barrier;

@@ -127,8 +127,8 @@ static u8 mask_length(const struct sockaddr *sa, u8 family)
 	if (!sa)
 		return size * 8;
 	mask = family == AF_INET ?
-		(const u8 *)&((const struct sockaddr_in *)sa)->sin_addr :
-		(const u8 *)&((const struct sockaddr_in6 *)sa)->sin6_addr;
+		       (const u8 *)&((const struct sockaddr_in *)sa)->sin_addr :
+		       (const u8 *)&((const struct sockaddr_in6 *)sa)->sin6_addr;
 	while (n < size * 8 && mask[n / 8] & (0x80 >> n % 8))
 		n++;
 	return n;
@@ -149,9 +149,10 @@ static bool is_wireless(const char *ifname)
  */
 static bool is_guest_bridge(const char *name)
 {
-	static const char *const names[] = { "docker", "virbr", "podman", "cni",
-					     "lxcbr", "lxdbr", "incusbr",
-					     "br-", "vmnet", "vboxnet" };
+	static const char *const names[] = { "docker",	"virbr", "podman",
+					     "cni",	"lxcbr", "lxdbr",
+					     "incusbr", "br-",	 "vmnet",
+					     "vboxnet" };
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (!strncmp(name, names[i], strlen(names[i])))

@@ -12,8 +12,8 @@
 
 #include "env.h"
 
-#define TCP_ADDRS 16	  /* most that an endpoint offers */
-#define TCP_ADDR_TEXT 64  /* "fe80::…%interface/64" fits */
+#define TCP_ADDRS 16	 /* most that an endpoint offers */
+#define TCP_ADDR_TEXT 64 /* "fe80::…%interface/64" fits */
 
 enum tcp_addr_flags {
 	TCP_IF_UP = 1,
@@ -23,7 +23,8 @@ enum tcp_addr_flags {
 	TCP_IF_BRIDGE = 16, /* for containers and guests of this host only */
 	TCP_IF_WIRELESS = 32,
 	/* of an IPv6 address: */
-	TCP_ADDR_TENTATIVE = 64, /* does another host have it? it takes a second */
+	TCP_ADDR_TENTATIVE =
+		64, /* does another host have it? it takes a second */
 	TCP_ADDR_DUPLICATE = 128, /* yes, so it is never used */
 };
 

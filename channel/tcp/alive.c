@@ -64,9 +64,10 @@ static void look(struct chan_timer *t)
 	struct tcp_conn *k;
 
 	while ((k = find_silent(c)))
-		tcp_conn_lost(k, -O2G_ERR_PEER,
-			      "its host has acknowledged nothing for %u s (O2G_TCP_SILENCE)",
-			      tcp_silence_s());
+		tcp_conn_lost(
+			k, -O2G_ERR_PEER,
+			"its host has acknowledged nothing for %u s (O2G_TCP_SILENCE)",
+			tcp_silence_s());
 	if (o2g_list_empty(&c->conns))
 		c->alive_set = false;
 	else

@@ -9,7 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-int tcp_card_write(const struct tcp_card *card, u32 rank, char *buf, size_t size)
+int tcp_card_write(const struct tcp_card *card, u32 rank, char *buf,
+		   size_t size)
 {
 	char text[TCP_ADDR_TEXT];
 	size_t n;

@@ -122,17 +122,20 @@ static int explain(const struct tcp_addr *all, u32 n, const char *wanted,
 
 	say_what_there_is(all, n, have, sizeof(have));
 	if (*wanted)
-		snprintf(why, size,
-			 "O2G_TCP_INTERFACES is \"%s\", but this host has no such address%s; it has: %s",
-			 wanted, family ? " of O2G_TCP_FAMILY" : "", have);
+		snprintf(
+			why, size,
+			"O2G_TCP_INTERFACES is \"%s\", but this host has no such address%s; it has: %s",
+			wanted, family ? " of O2G_TCP_FAMILY" : "", have);
 	else if (family)
-		snprintf(why, size,
-			 "O2G_TCP_FAMILY is %d, but this host has no such address; it has: %s",
-			 family, have);
+		snprintf(
+			why, size,
+			"O2G_TCP_FAMILY is %d, but this host has no such address; it has: %s",
+			family, have);
 	else
-		snprintf(why, size,
-			 "no network interface with an address is up (ip addr shows them)%s%s",
-			 n ? "; there is: " : "", have);
+		snprintf(
+			why, size,
+			"no network interface with an address is up (ip addr shows them)%s%s",
+			n ? "; there is: " : "", have);
 	return -EADDRNOTAVAIL;
 }
 
@@ -236,7 +239,8 @@ u32 tcp_addr_order(const struct tcp_addr *ours, u32 nours,
 		}
 		/* Link-local IPv6 says nothing about the link: try ours all. */
 		for (u32 j = 0; j < nours && n < max; j++) {
-			if (!ours[j].scope || same_node != tcp_addr_same_ip(&ours[j], &a))
+			if (!ours[j].scope ||
+			    same_node != tcp_addr_same_ip(&ours[j], &a))
 				continue;
 			a.scope = ours[j].scope;
 			insert(out, keys, n, &a, s);

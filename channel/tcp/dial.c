@@ -119,9 +119,10 @@ static void on_challenge(struct attempt *a)
 		answer_next(k->dial);
 		return;
 	case -EPROTO:
-		tcp_conn_lost(k, -EPROTO,
-			      "it speaks version %u of the O2G hello and we speak %u: all ranks need the same version of O2G",
-			      version, TCP_HELLO_VERSION);
+		tcp_conn_lost(
+			k, -EPROTO,
+			"it speaks version %u of the O2G hello and we speak %u: all ranks need the same version of O2G",
+			version, TCP_HELLO_VERSION);
 		return;
 	default:
 		attempt_fail(a, -EPROTO, "something that is not O2G answers");
@@ -272,13 +273,13 @@ static void give_up(struct tcp_conn *k)
 
 	describe(d, theirs, sizeof(theirs));
 	for (u32 i = 0; i < c->naddrs && n < sizeof(ours); i++)
-		n += snprintf(ours + n, sizeof(ours) - n, "%s%s",
-			      i ? ", " : "",
+		n += snprintf(ours + n, sizeof(ours) - n, "%s%s", i ? ", " : "",
 			      tcp_addr_text(&c->addrs[i], text, sizeof(text)));
-	tcp_conn_lost(k, -O2G_ERR_PEER,
-		      "no connection in %llu s (O2G_TCP_TIMEOUT) to port %u of %s, from %s; O2G_TCP_INTERFACES chooses the interfaces",
-		      (unsigned long long)tcp_timeout_us() / 1000000, d->port,
-		      theirs, ours);
+	tcp_conn_lost(
+		k, -O2G_ERR_PEER,
+		"no connection in %llu s (O2G_TCP_TIMEOUT) to port %u of %s, from %s; O2G_TCP_INTERFACES chooses the interfaces",
+		(unsigned long long)tcp_timeout_us() / 1000000, d->port, theirs,
+		ours);
 }
 
 static bool all_refuse(const struct tcp_dial *d)
@@ -294,9 +295,10 @@ static void nobody_there(struct tcp_conn *k)
 	char theirs[300];
 
 	describe(k->dial, theirs, sizeof(theirs));
-	tcp_conn_lost(k, -O2G_ERR_PEER,
-		      "its process has ended, since nobody listens at port %u of %s; or a firewall refuses connections",
-		      k->dial->port, theirs);
+	tcp_conn_lost(
+		k, -O2G_ERR_PEER,
+		"its process has ended, since nobody listens at port %u of %s; or a firewall refuses connections",
+		k->dial->port, theirs);
 }
 
 void tcp_dial_timer(struct tcp_conn *k)

@@ -7,8 +7,8 @@
 #include <sys/random.h>
 
 static const char challenge_magic[4] = "O2Gc";
-static const char answer_magic[][4] = { [TCP_FIRST] = "O2Ga",
-					[TCP_SECOND] = "O2Gs" };
+static const char
+	answer_magic[][4] = { [TCP_FIRST] = "O2Ga", [TCP_SECOND] = "O2Gs" };
 static const char verdict_magic[4] = "O2Gv";
 
 static int random_nonce(u8 *nonce)

@@ -95,9 +95,10 @@ static int listen_in_range(struct tcp_chan *c, const struct tcp_addr *a,
 	int fd = -EADDRINUSE;
 
 	if (parse_ports(ports, &first, &last)) {
-		snprintf(why, why_size,
-			 "O2G_TCP_PORTS is \"%s\", but FIRST-LAST with ports from 1 to 65535 is expected",
-			 ports);
+		snprintf(
+			why, why_size,
+			"O2G_TCP_PORTS is \"%s\", but FIRST-LAST with ports from 1 to 65535 is expected",
+			ports);
 		return -EINVAL;
 	}
 	n = last - first + 1;
@@ -106,9 +107,10 @@ static int listen_in_range(struct tcp_chan *c, const struct tcp_addr *a,
 		fd = listen_on(c, a,
 			       first + (chan_ep_rank(c->chan.ep) + i) % n);
 	if (fd == -EADDRINUSE)
-		snprintf(why, why_size,
-			 "no port from %u to %u is free (O2G_TCP_PORTS): every rank of a host needs one, so widen the range",
-			 first, last);
+		snprintf(
+			why, why_size,
+			"no port from %u to %u is free (O2G_TCP_PORTS): every rank of a host needs one, so widen the range",
+			first, last);
 	return fd;
 }
 
@@ -177,11 +179,13 @@ void tcp_no_fds(struct tcp_chan *c, int err, const char *what)
 	c->fd_log_us = now;
 	getrlimit(RLIMIT_NOFILE, &lim);
 	if (err == -EMFILE)
-		o2g_error("tcp: cannot %s: all %llu file descriptors of this process are in use; raise the limit with `ulimit -n`",
-			  what, (unsigned long long)lim.rlim_cur);
+		o2g_error(
+			"tcp: cannot %s: all %llu file descriptors of this process are in use; raise the limit with `ulimit -n`",
+			what, (unsigned long long)lim.rlim_cur);
 	else
-		o2g_error("tcp: cannot %s: the system has no file descriptor left (sysctl fs.file-max)",
-			  what);
+		o2g_error(
+			"tcp: cannot %s: the system has no file descriptor left (sysctl fs.file-max)",
+			what);
 }
 
 /* --- slots --- */
@@ -224,8 +228,8 @@ static void slot_decide(struct tcp_slot *s)
 	tcp_hello_verdict(&c->key, &s->challenge, a, code, &v);
 	slot_free(s);
 	/* A new socket has room for 40 bytes; one that has not is broken. */
-	if (send(fd, &v, sizeof(v), MSG_DONTWAIT | MSG_NOSIGNAL) !=
-		    sizeof(v) || !k) {
+	if (send(fd, &v, sizeof(v), MSG_DONTWAIT | MSG_NOSIGNAL) != sizeof(v) ||
+	    !k) {
 		close(fd);
 		if (k && !second)
 			tcp_conn_orphan(k);
@@ -248,7 +252,8 @@ static int slot_ready(struct chan_watch *w, u32 events)
 		return 0;
 	if (r < 0)
 		slot_drop(s, "it closed before proving itself");
-	else if (!tcp_hello_check_answer(&s->chan->key, &s->challenge, &s->answer))
+	else if (!tcp_hello_check_answer(&s->chan->key, &s->challenge,
+					 &s->answer))
 		slot_drop(s, "it does not know the secret of this job");
 	else
 		slot_decide(s);

@@ -28,7 +28,7 @@
 #include "log.h"
 #include "whole.h"
 
-#define DIRECT_MIN 2048	/* smaller rests of a body are cheaper to copy */
+#define DIRECT_MIN 2048 /* smaller rests of a body are cheaper to copy */
 
 /* --- packets --- */
 
@@ -49,8 +49,8 @@ static int rx_begin(void *ctx, const struct o2g_hdr *h)
 		k->rx.hdr = *h;
 		t->reason = tcp_split_moved(k, h);
 	} else {
-		t->reason = o2g_proto_rx_begin(k->chan->core, &k->peer->core,
-					       h, &k->rx);
+		t->reason = o2g_proto_rx_begin(k->chan->core, &k->peer->core, h,
+					       &k->rx);
 	}
 	return t->reason == O2G_PROTO_OK ? 0 : -EBADMSG;
 }
@@ -101,7 +101,8 @@ static inline int feed(struct turn *t, const u8 *data, size_t n)
 		used = 0;
 		if (likely(o2g_stream_between(&k->stream)))
 			used = whole_feed(k->chan->core, &k->peer->core, data,
-					  n, TCP_LARGE, &t->packets, &t->reason);
+					  n, TCP_LARGE, &t->packets,
+					  &t->reason);
 		if (unlikely(t->reason))
 			return -EBADMSG;
 		if (unlikely(!used))
@@ -390,8 +391,7 @@ static inline bool is_plain(const struct tcp_conn *k)
 {
 	return k->state == TCP_OPEN && !k->stream.in_body && !k->intake &&
 	       !k->early && !k->tx_err && !k->hup && !k->moved &&
-	       k->lowat == 1 &&
-	       o2g_list_empty(&k->more);
+	       k->lowat == 1 && o2g_list_empty(&k->more);
 }
 
 /*

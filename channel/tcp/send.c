@@ -109,8 +109,8 @@ static void push_advance(struct tcp_conn *k, u64 n, struct o2g_list *done)
 	if (out_empty(k))
 		k->out_head = k->out_tail = 0;
 	while (!o2g_list_empty(&k->queue)) {
-		struct o2g_tx *tx = o2g_list_first(&k->queue, struct o2g_tx,
-						   link);
+		struct o2g_tx *tx =
+			o2g_list_first(&k->queue, struct o2g_tx, link);
 
 		if (!tx_advance(tx, &n))
 			break;
@@ -142,7 +142,8 @@ static void push_collect(struct tcp_conn *k, struct out_vec *o)
 		if (tx->hdr_done < O2G_HDR_SIZE)
 			vec_add(o, tx->hdr + tx->hdr_done,
 				O2G_HDR_SIZE - tx->hdr_done);
-		if (tx->left && !vec_add_body(k->chan, o, tx->req, tx->off, tx->left))
+		if (tx->left &&
+		    !vec_add_body(k->chan, o, tx->req, tx->off, tx->left))
 			return;
 		if (tx == k->last_here)
 			return;
@@ -246,8 +247,8 @@ void tcp_send_drop(struct tcp_conn *k)
 {
 	o2g_list_del(&k->dirty);
 	while (!o2g_list_empty(&k->queue)) {
-		struct o2g_tx *tx = o2g_list_first(&k->queue, struct o2g_tx,
-						   link);
+		struct o2g_tx *tx =
+			o2g_list_first(&k->queue, struct o2g_tx, link);
 
 		o2g_list_del(&tx->link);
 		if (!tx->req)
@@ -452,8 +453,8 @@ void tcp_flush(struct chan *chan)
 	c->turn++;
 	chan->needs_flush = false;
 	while (!o2g_list_empty(&c->dirty)) {
-		struct tcp_conn *k = o2g_list_first(&c->dirty, struct tcp_conn,
-						    dirty);
+		struct tcp_conn *k =
+			o2g_list_first(&c->dirty, struct tcp_conn, dirty);
 
 		o2g_list_del(&k->dirty);
 		if (!k->blocked)

@@ -70,8 +70,9 @@ static void set_congestion(int fd)
 	if (strcmp(asked, "auto")) {
 		if (setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, asked,
 			       strlen(asked)))
-			o2g_warn("O2G_TCP_CONGESTION is \"%s\": %s; sysctl net.ipv4.tcp_allowed_congestion_control lists what is allowed",
-				 asked, strerror(errno));
+			o2g_warn(
+				"O2G_TCP_CONGESTION is \"%s\": %s; sysctl net.ipv4.tcp_allowed_congestion_control lists what is allowed",
+				asked, strerror(errno));
 		return;
 	}
 	if (getsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, now, &len) ||
@@ -276,6 +277,6 @@ void tcp_linger_finish(struct tcp_chan *c)
 		nanosleep(&ms, NULL);
 	}
 	while (!o2g_list_empty(&c->lingering))
-		linger_free(o2g_list_first(&c->lingering, struct tcp_linger,
-					   link));
+		linger_free(
+			o2g_list_first(&c->lingering, struct tcp_linger, link));
 }

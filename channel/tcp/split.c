@@ -238,9 +238,8 @@ void tcp_split_start(struct tcp_conn *k)
 	o2g_list_init(&s->timer.link);
 	s->watch.ready = on_ready;
 	s->watch.fd = call_again(k);
-	if (s->watch.fd < 0 ||
-	    chan_watch_add(c->chan.ep, &s->watch,
-			   EPOLLIN | EPOLLRDHUP | EPOLLET)) {
+	if (s->watch.fd < 0 || chan_watch_add(c->chan.ep, &s->watch,
+					      EPOLLIN | EPOLLRDHUP | EPOLLET)) {
 		if (s->watch.fd >= 0)
 			close(s->watch.fd);
 		free(s);

@@ -74,10 +74,11 @@ static int choose_addresses(struct tcp_chan *c, char *why, size_t why_size)
 			break;
 		usleep(20000);
 	}
-	snprintf(why, why_size,
-		 "%s %s cannot be used yet, while the kernel finds out whether another host has this address (tentative, says ip addr); try again in a few seconds",
-		 c->addrs[0].ifname,
-		 tcp_addr_text(&c->addrs[0], text, sizeof(text)));
+	snprintf(
+		why, why_size,
+		"%s %s cannot be used yet, while the kernel finds out whether another host has this address (tentative, says ip addr); try again in a few seconds",
+		c->addrs[0].ifname,
+		tcp_addr_text(&c->addrs[0], text, sizeof(text)));
 	return -EADDRNOTAVAIL;
 }
 
@@ -111,8 +112,8 @@ void tcp_chan_cleanup(struct tcp_chan *c)
 	tcp_unlisten(c);
 	/* Connections of peers that another channel carries are still here. */
 	while (!o2g_list_empty(&c->conns))
-		tcp_conn_destroy(o2g_list_first(&c->conns, struct tcp_conn,
-						all));
+		tcp_conn_destroy(
+			o2g_list_first(&c->conns, struct tcp_conn, all));
 	tcp_alive_stop(c);
 	tcp_linger_finish(c);
 	chan_timer_del(c->chan.ep, &c->flush_timer);

@@ -24,25 +24,25 @@
 #include "stream.h"
 
 #define TCP_HELLO_SLOTS 32
-#define TCP_HELLO_US 5000000   /* time a stranger has for its hello */
-#define TCP_STAGGER_US 250000  /* before the next address is tried as well */
-#define TCP_RETRY_US 100000    /* before the whole list is tried again */
-#define TCP_REFUSALS 5	       /* of the whole list: nobody is there */
+#define TCP_HELLO_US 5000000  /* time a stranger has for its hello */
+#define TCP_STAGGER_US 250000 /* before the next address is tried as well */
+#define TCP_RETRY_US 100000   /* before the whole list is tried again */
+#define TCP_REFUSALS 5	      /* of the whole list: nobody is there */
 #define TCP_LINGER_US 2000000
-#define TCP_LATE_US 200000     /* what an intake expects may come this late */
+#define TCP_LATE_US 200000 /* what an intake expects may come this late */
 #define TCP_STAGE_MIN 4096
 #define TCP_STAGE_MAX 65536
-#define TCP_VIEW (128u << 10)  /* of a view, in one call */
-#define TCP_OUT_SIZE 16384     /* batch of small packets */
-#define TCP_SMALL 1024	       /* body that may be batched */
+#define TCP_VIEW (128u << 10) /* of a view, in one call */
+#define TCP_OUT_SIZE 16384    /* batch of small packets */
+#define TCP_SMALL 1024	      /* body that may be batched */
 #define TCP_BURST_NS 20000
-#define TCP_FLUSH_US 50	       /* a batch waits for a flush this long ... */
-#define TCP_FLUSH_MAX_US 6400  /* ... or this, where it never had to */
+#define TCP_FLUSH_US 50	      /* a batch waits for a flush this long ... */
+#define TCP_FLUSH_MAX_US 6400 /* ... or this, where it never had to */
 #define TCP_IOV 32
 #define TCP_WORK_BYTES (1u << 20) /* per connection and call */
-#define TCP_LARGE (24 << 10)   /* a body worth one more call to copy it once */
-#define TCP_LONG (32u << 10)   /* a body worth waiting for ... */
-#define TCP_LOWAT (128 << 10)  /* ... in pieces like this */
+#define TCP_LARGE (24 << 10)  /* a body worth one more call to copy it once */
+#define TCP_LONG (32u << 10)  /* a body worth waiting for ... */
+#define TCP_LOWAT (128 << 10) /* ... in pieces like this */
 #define TCP_LOWAT_AWAY (1 << 20) /* ... while the program computes */
 #define TCP_HOT 2
 #define TCP_SPLITS 64 /* connections that have two sockets, at most */
@@ -81,18 +81,18 @@ enum tcp_state { TCP_DIALING, TCP_OPEN, TCP_HANDED, TCP_DEAD };
 
 struct tcp_conn {
 	struct chan_watch watch; /* fd -1 while there is no socket */
-	int out_fd;	/* where to send: the same socket, or the outlet */
+	int out_fd; /* where to send: the same socket, or the outlet */
 	struct chan_watch outlet; /* split.c: a socket for sending, or fd -1 */
 	struct tcp_chan *chan;
 	struct chan_peer *peer;
-	int lowat;	/* SO_RCVLOWAT, as far as we know */
+	int lowat;	     /* SO_RCVLOWAT, as far as we know */
 	struct o2g_list all; /* chan->conns */
 	u8 state;
 	bool adopted;	/* the program's socket: not closed by us */
 	bool hup;	/* the peer will send no more: read on to the end */
 	bool pushing;	/* in tcp_push: send() only queues */
 	bool blocked;	/* the socket took no more: wait for EPOLLOUT */
-	bool asks_room;	/* ... which is watched for; it may stay so a while */
+	bool asks_room; /* ... which is watched for; it may stay so a while */
 	bool watched;	/* false for a hot one while the program polls */
 	bool caller;	/* we have made the socket, and may make another */
 	bool moved;	/* the peer sends on the other socket: follow */
@@ -103,11 +103,11 @@ struct tcp_conn {
 	struct tcp_split *split; /* while calling for a second socket */
 	char ends[112];		 /* "here -> there"; a dead socket forgets */
 	const struct tcp_intake *intake; /* NULL: recv() */
-	u32 intake_id;		 /* the intake's name for it */
-	u32 pieces;		 /* that it brought ... */
-	u32 sleeps;		 /* ... since the intake had counted so many */
-	u64 closed_us;		 /* when recv() first said so; 0: not yet */
-	u8 *early;		 /* bytes read before it stood, or NULL */
+	u32 intake_id;			 /* the intake's name for it */
+	u32 pieces;			 /* that it brought ... */
+	u32 sleeps;    /* ... since the intake had counted so many */
+	u64 closed_us; /* when recv() first said so; 0: not yet */
+	u8 *early;     /* bytes read before it stood, or NULL */
 	u32 early_len;
 
 	/* receive */
@@ -117,9 +117,10 @@ struct tcp_conn {
 	struct o2g_list more; /* chan->more: more to read than one turn takes */
 
 	/* send: first out[], then the queue */
-	struct o2g_list queue; /* struct o2g_tx */
+	struct o2g_list queue;	/* struct o2g_tx */
 	struct o2g_tx *current; /* being sent by send() itself */
-	struct o2g_tx *last_here; /* MOVED: what is behind it goes to the outlet */
+	struct o2g_tx
+		*last_here; /* MOVED: what is behind it goes to the outlet */
 	u8 *out;
 	u32 out_head, out_tail;
 	u64 last_ns;	       /* when a small packet last went out */
@@ -169,16 +170,16 @@ struct tcp_chan {
 
 	/* connections */
 	struct o2g_list conns;
-	u32 nconns; /* in it */
+	u32 nconns;		       /* in it */
 	struct tcp_conn *hot[TCP_HOT]; /* last active first; may be NULL */
 	bool armed; /* somebody sleeps: everything is watched */
 	struct o2g_list more, dirty;
 	struct chan_timer flush_timer;
-	bool flush_set;	 /* the timer runs */
-	u32 flush_us;	 /* how long to set it next */
-	u64 batch_ns;	 /* when the oldest batch began */
-	bool in_recv; /* the staging area is in use */
-	u64 turn;     /* counts poll and flush: they end a burst */
+	bool flush_set; /* the timer runs */
+	u32 flush_us;	/* how long to set it next */
+	u64 batch_ns;	/* when the oldest batch began */
+	bool in_recv;	/* the staging area is in use */
+	u64 turn;	/* counts poll and flush: they end a burst */
 
 	struct chan_timer alive_timer; /* looks for silent hosts ... */
 	bool alive_set;		       /* ... while there are connections */

@@ -44,9 +44,9 @@
 
 #define O2GD_DEVICE "/dev/o2g"
 #define O2GD_VERSION 1
-#define O2GD_SMALL 4096	    /* receives up to this need no pinned memory */
-#define O2GD_INLINE 16	    /* bodies up to this are in the completion */
-#define O2GD_BLOCK 256	    /* granularity of the dump area */
+#define O2GD_SMALL 4096 /* receives up to this need no pinned memory */
+#define O2GD_INLINE 16	/* bodies up to this are in the completion */
+#define O2GD_BLOCK 256	/* granularity of the dump area */
 #define O2GD_BURST_MAX 16384
 #define O2GD_BURST_ALIGN 8
 #define O2GD_ANY 0xffffffffu /* source of a receive: any */
@@ -62,9 +62,9 @@ struct o2gd_setup {
 	__u32 rank, size; /* of this endpoint; endpoints of the job */
 	__u32 sq_entries; /* powers of two */
 	__u32 cq_entries;
-	__u32 dump_size;  /* bytes, a multiple of the page size */
-	__u64 eager_max;  /* largest message sent without asking */
-	__u64 data_chunk; /* largest packet of a long one */
+	__u32 dump_size;   /* bytes, a multiple of the page size */
+	__u64 eager_max;   /* largest message sent without asking */
+	__u64 data_chunk;  /* largest packet of a long one */
 	__u64 peer_budget; /* what one peer's share of the dump may grow to */
 	/* out: where things are in the mapping */
 	__u64 map_size;
@@ -102,10 +102,10 @@ struct o2gd_sqe {
 	__u8 op, flags;
 	__u16 pad;
 	__u32 slot;
-	__u32 peer;  /* recv: source, or O2GD_ANY */
+	__u32 peer; /* recv: source, or O2GD_ANY */
 	__u32 nsegs; /* 0: addr and len are the buffer; else addr is an iovec[] */
 	__u64 tag, ignore;
-	__u64 addr, len; /* len: of the whole buffer in any case */
+	__u64 addr, len;   /* len: of the whole buffer in any case */
 	__u64 key, offset; /* put, get: remote memory */
 };
 
@@ -195,34 +195,31 @@ struct o2gd_mem {
  * connection, except for the last three, which the peer is told. The first ones
  * are o2g_wire_reason and o2g_proto_reason of the core, in their order.
  */
-#define O2GD_DROPS(X, LAST)                                               \
-	X(BAD_VERSION, "header of another version")                       \
-	X(BAD_SIZE, "header of a wrong size")                             \
-	X(BAD_TYPE, "unknown packet type")                                \
-	X(BAD_FLAGS, "flags that this packet cannot have")                \
-	X(BAD_LENGTH, "length that this packet cannot have")              \
-	X(WRONG_ENDPOINT, "packet from or for somebody else")             \
-	X(TOO_LONG, "message beyond its credit")                          \
-	X(NO_REQUEST, "packet for an unknown request")                    \
-	X(BAD_STATE, "packet out of turn")                                \
-	X(BAD_RANGE, "data outside its buffer")                           \
-	X(BAD_CREDIT, "impossible credit")                                \
-	X(NO_MEMORY, "message there was no memory for")                   \
-	X(AFTER_BYE, "packet after goodbye")                              \
-	X(NO_BODY, "body or answer there was no memory for")              \
-	X(FAULT, "body that could not be copied")                         \
-	X(CUT, "packet that the connection's end has cut")                \
-	X(UNSENT, "packets unsent when the connection ended")             \
-	X(EXCESS, "bytes beyond the end of their receive")                \
-	X(BAD_KEY, "put or get with an unknown key")                      \
-	X(BAD_ACCESS, "put or get that the memory is not open to")        \
+#define O2GD_DROPS(X, LAST)                                        \
+	X(BAD_VERSION, "header of another version")                \
+	X(BAD_SIZE, "header of a wrong size")                      \
+	X(BAD_TYPE, "unknown packet type")                         \
+	X(BAD_FLAGS, "flags that this packet cannot have")         \
+	X(BAD_LENGTH, "length that this packet cannot have")       \
+	X(WRONG_ENDPOINT, "packet from or for somebody else")      \
+	X(TOO_LONG, "message beyond its credit")                   \
+	X(NO_REQUEST, "packet for an unknown request")             \
+	X(BAD_STATE, "packet out of turn")                         \
+	X(BAD_RANGE, "data outside its buffer")                    \
+	X(BAD_CREDIT, "impossible credit")                         \
+	X(NO_MEMORY, "message there was no memory for")            \
+	X(AFTER_BYE, "packet after goodbye")                       \
+	X(NO_BODY, "body or answer there was no memory for")       \
+	X(FAULT, "body that could not be copied")                  \
+	X(CUT, "packet that the connection's end has cut")         \
+	X(UNSENT, "packets unsent when the connection ended")      \
+	X(EXCESS, "bytes beyond the end of their receive")         \
+	X(BAD_KEY, "put or get with an unknown key")               \
+	X(BAD_ACCESS, "put or get that the memory is not open to") \
 	LAST(BAD_OFFSET, "put or get outside of its memory")
 
 #define O2GD_DROP_VALUE(name, words) O2GD_DROP_##name,
-enum o2gd_drop {
-	O2GD_DROPS(O2GD_DROP_VALUE, O2GD_DROP_VALUE)
-	O2GD_NDROPS
-};
+enum o2gd_drop { O2GD_DROPS(O2GD_DROP_VALUE, O2GD_DROP_VALUE) O2GD_NDROPS };
 
 /* Counters of an endpoint. */
 struct o2gd_info {
@@ -233,7 +230,7 @@ struct o2gd_info {
 	__u64 rx_softirq, rx_worker; /* runs of the receive path */
 	__u64 rx_bytes_softirq, rx_bytes_worker;
 	__u64 tx_softirq, tx_caller, tx_worker; /* packets sent, by whom */
-	__u64 tx_calls; /* to TCP: several small packets share one */
+	__u64 tx_calls;	 /* to TCP: several small packets share one */
 	__u64 rx_direct; /* packets from this host that did not go through TCP */
 	__u64 pinned_pages, pin_refused;
 	__u64 dump_full, bad_posts, overflows;
@@ -254,7 +251,7 @@ struct o2gd_peer_info {
  * who may trace any process.
  */
 enum o2gd_kind {
-	O2GD_KIND_RANK,	 /* O2GD_SETUP: rank and size */
+	O2GD_KIND_RANK, /* O2GD_SETUP: rank and size */
 	O2GD_KIND_PAPER, /* O2GD_PAPER_INIT: rank is O2GD_ANY, size its sockets */
 };
 
@@ -335,8 +332,8 @@ struct o2gd_paper_init {
 };
 
 struct o2gd_paper_shared {
-	__u32 news; /* grows with each message begun or ended, each loss */
-	__u32 open; /* connections that are not lost */
+	__u32 news;   /* grows with each message begun or ended, each loss */
+	__u32 open;   /* connections that are not lost */
 	__u32 events; /* grows when an o2gd_paper_sock has something to tell */
 	__u32 nsocks;
 };
@@ -346,17 +343,17 @@ enum o2gd_paper_state {
 	O2GD_PAPER_OPEN,
 	O2GD_PAPER_TOO_LONG, /* held; length: more than the dump area takes */
 	O2GD_PAPER_LOST,     /* why, detail */
-	O2GD_PAPER_HOLDS,    /* O2GD_PAPER_SOCKS: a message waits for room; length */
+	O2GD_PAPER_HOLDS, /* O2GD_PAPER_SOCKS: a message waits for room; length */
 };
 
 struct o2gd_paper_sock {
 	__u32 rank, state;
-	__u32 why; /* enum o2gd_lost; _PACKET: detail is the packet's type */
+	__u32 why;    /* enum o2gd_lost; _PACKET: detail is the packet's type */
 	__u32 inside; /* it was lost inside a message */
 	__u64 detail, length;
 	__u64 messages, bytes;
 	__u64 unexpected; /* of the messages: nobody had asked for */
-	__u64 held; /* waited in the socket: no room */
+	__u64 held;	  /* waited in the socket: no room */
 };
 
 struct o2gd_paper_area {
@@ -365,48 +362,48 @@ struct o2gd_paper_area {
 
 #define O2GD_IOC 0xF2
 /* Returns 0, or a negative errno as errno. */
-#define O2GD_SETUP	_IOWR(O2GD_IOC, 1, struct o2gd_setup)
-#define O2GD_GROW	_IOW(O2GD_IOC, 2, __u32)
-#define O2GD_SOCKET	_IOW(O2GD_IOC, 3, struct o2gd_socket)
-#define O2GD_PEER_DOWN	_IOW(O2GD_IOC, 4, __u32)
+#define O2GD_SETUP _IOWR(O2GD_IOC, 1, struct o2gd_setup)
+#define O2GD_GROW _IOW(O2GD_IOC, 2, __u32)
+#define O2GD_SOCKET _IOW(O2GD_IOC, 3, struct o2gd_socket)
+#define O2GD_PEER_DOWN _IOW(O2GD_IOC, 4, __u32)
 /* 0: a completion will follow. 1: done, with status 0, and none follows. */
-#define O2GD_SUBMIT	_IOW(O2GD_IOC, 5, struct o2gd_sqe)
-#define O2GD_INJECT	_IOW(O2GD_IOC, 6, struct o2gd_inject)
+#define O2GD_SUBMIT _IOW(O2GD_IOC, 5, struct o2gd_sqe)
+#define O2GD_INJECT _IOW(O2GD_IOC, 6, struct o2gd_inject)
 /* 0: cancelled, no completion follows. EINPROGRESS: one will. EBUSY: too late. */
-#define O2GD_CANCEL	_IOW(O2GD_IOC, 7, __u32)
+#define O2GD_CANCEL _IOW(O2GD_IOC, 7, __u32)
 /* EAGAIN: no such message. ENOTCONN: nor will there be, the peer is lost. */
-#define O2GD_PROBE	_IOWR(O2GD_IOC, 8, struct o2gd_probe)
-#define O2GD_KICK	_IO(O2GD_IOC, 9)
+#define O2GD_PROBE _IOWR(O2GD_IOC, 8, struct o2gd_probe)
+#define O2GD_KICK _IO(O2GD_IOC, 9)
 /* 0: there is something new. ETIME: the time is up. */
-#define O2GD_WAIT	_IOW(O2GD_IOC, 10, struct o2gd_wait)
-#define O2GD_FETCH	_IOW(O2GD_IOC, 11, struct o2gd_fetch)
-#define O2GD_MEM_ADD	_IOW(O2GD_IOC, 12, struct o2gd_mem)
-#define O2GD_MEM_DROP	_IOW(O2GD_IOC, 13, __u64)
+#define O2GD_WAIT _IOW(O2GD_IOC, 10, struct o2gd_wait)
+#define O2GD_FETCH _IOW(O2GD_IOC, 11, struct o2gd_fetch)
+#define O2GD_MEM_ADD _IOW(O2GD_IOC, 12, struct o2gd_mem)
+#define O2GD_MEM_DROP _IOW(O2GD_IOC, 13, __u64)
 /* Say goodbye to all peers; wait until that is out, or this many ms. */
-#define O2GD_BYE	_IOW(O2GD_IOC, 14, __u32)
-#define O2GD_INFO	_IOR(O2GD_IOC, 15, struct o2gd_info)
-#define O2GD_PEER_INFO	_IOWR(O2GD_IOC, 16, struct o2gd_peer_info)
-#define O2GD_LIST	_IOWR(O2GD_IOC, 17, struct o2gd_list)
+#define O2GD_BYE _IOW(O2GD_IOC, 14, __u32)
+#define O2GD_INFO _IOR(O2GD_IOC, 15, struct o2gd_info)
+#define O2GD_PEER_INFO _IOWR(O2GD_IOC, 16, struct o2gd_peer_info)
+#define O2GD_LIST _IOWR(O2GD_IOC, 17, struct o2gd_list)
 /* ESRCH: there is no such endpoint, or it is not the caller's to see. */
-#define O2GD_QUEUES	_IOWR(O2GD_IOC, 18, struct o2gd_look)
+#define O2GD_QUEUES _IOWR(O2GD_IOC, 18, struct o2gd_look)
 /* How many have left; the next one takes a request: O2GD_SUBMIT. */
-#define O2GD_BURST	_IOW(O2GD_IOC, 19, struct o2gd_burst)
+#define O2GD_BURST _IOW(O2GD_IOC, 19, struct o2gd_burst)
 /* What an endpoint of the eight calls maps of its sockets; others have none. */
 #define O2GD_PAPER_SOCKS _IOWR(O2GD_IOC, 20, struct o2gd_look)
 
 /* The eight calls; O2GD_PAPER_PUT leaves a number in the entry, by which
  * O2GD_PAPER_CANCEL finds the receive.
  */
-#define O2GD_PAPER_INIT	  _IOWR(O2GD_IOC, 32, struct o2gd_paper_init)
+#define O2GD_PAPER_INIT _IOWR(O2GD_IOC, 32, struct o2gd_paper_init)
 #define O2GD_PAPER_SOCKET _IOW(O2GD_IOC, 33, struct o2gd_socket)
-#define O2GD_PAPER_AREA	  _IOW(O2GD_IOC, 34, struct o2gd_paper_area)
+#define O2GD_PAPER_AREA _IOW(O2GD_IOC, 34, struct o2gd_paper_area)
 /* A dumper thread: returns with EINTR, or when it should not come again. */
-#define O2GD_PAPER_DUMP	  _IO(O2GD_IOC, 35)
+#define O2GD_PAPER_DUMP _IO(O2GD_IOC, 35)
 /* The argument of these is the entry. */
-#define O2GD_PAPER_PUT	  _IOWR(O2GD_IOC, 36, struct o2gd_paper_entry)
+#define O2GD_PAPER_PUT _IOWR(O2GD_IOC, 36, struct o2gd_paper_entry)
 #define O2GD_PAPER_CANCEL _IOWR(O2GD_IOC, 37, struct o2gd_paper_entry)
-#define O2GD_PAPER_FREE	  _IOWR(O2GD_IOC, 38, struct o2gd_paper_entry)
+#define O2GD_PAPER_FREE _IOWR(O2GD_IOC, 38, struct o2gd_paper_entry)
 /* Until news is not this number. ENOTCONN: and will not change. */
-#define O2GD_PAPER_WAIT	  _IOW(O2GD_IOC, 39, __u32)
+#define O2GD_PAPER_WAIT _IOW(O2GD_IOC, 39, __u32)
 
 #endif

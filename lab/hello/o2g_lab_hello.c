@@ -12,7 +12,8 @@
 
 static char *fault = "";
 module_param(fault, charp, 0444);
-MODULE_PARM_DESC(fault, "warn, bug, leak, sleep, freed: what to do wrong when loaded");
+MODULE_PARM_DESC(fault,
+		 "warn, bug, leak, sleep, freed: what to do wrong when loaded");
 
 static DEFINE_SPINLOCK(hello_lock);
 

@@ -128,7 +128,8 @@ static void count(way *w, long times, double to[2])
 		lab_count_begin();
 	w(times);
 	if (rank == 0 && !lab_count_end(&user, &kernel)) {
-		fprintf(stderr, "messages: nobody counts here: lab/vm run --count\n");
+		fprintf(stderr,
+			"messages: nobody counts here: lab/vm run --count\n");
 		MPI_Abort(MPI_COMM_WORLD, 77);
 	}
 	MPI_Barrier(MPI_COMM_WORLD);
@@ -146,12 +147,14 @@ int main(int argc, char **argv)
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	times = argc == 3 ? strtol(argv[2], NULL, 10) : 0;
 	if (argc == 3)
-		w = !strcmp(argv[1], "late") ? late :
-		    !strcmp(argv[1], "posted") ? posted :
-		    !strcmp(argv[1], "stream") ? stream :
-		    !strcmp(argv[1], "pingpong") ? pingpong : NULL;
+		w = !strcmp(argv[1], "late")	 ? late :
+		    !strcmp(argv[1], "posted")	 ? posted :
+		    !strcmp(argv[1], "stream")	 ? stream :
+		    !strcmp(argv[1], "pingpong") ? pingpong :
+						   NULL;
 	if (!w || times < 1) {
-		fprintf(stderr, "usage: messages late|posted|pingpong|stream COUNT\n");
+		fprintf(stderr,
+			"usage: messages late|posted|pingpong|stream COUNT\n");
 		MPI_Abort(MPI_COMM_WORLD, 2);
 	}
 	messages = w == stream ? (times + WINDOW - 1) / WINDOW * WINDOW :
@@ -161,8 +164,8 @@ int main(int argc, char **argv)
 	count(w, times, all);
 	if (rank == 0)
 		printf("{\"way\": \"%s\", \"messages\": %ld, \"programs\": %.0f, "
-		       "\"kernel\": %.0f}\n", argv[1], messages,
-		       (all[0] - idle[0]) / messages,
+		       "\"kernel\": %.0f}\n",
+		       argv[1], messages, (all[0] - idle[0]) / messages,
 		       (all[1] - idle[1]) / messages);
 	MPI_Finalize();
 	return 0;

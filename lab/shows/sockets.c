@@ -29,7 +29,9 @@ struct packet {
 /* A peer is a plain socket: it writes packets, and drops the credit it gets. */
 static void send_one(int fd, uint32_t from)
 {
-	struct o2g_hdr h = { .type = O2G_PKT_EAGER, .src = from, .tag = 7,
+	struct o2g_hdr h = { .type = O2G_PKT_EAGER,
+			     .src = from,
+			     .tag = 7,
 			     .length = sizeof(((struct packet *)0)->body) };
 	struct packet p = { .body = "message" };
 
@@ -46,7 +48,8 @@ static void receive_one(struct dev *d, const int *fd, long n, long i)
 	dev_recv(d, 0, O2GD_ANY, 7, body, sizeof(body));
 	send_one(fd[peer], peer + 1);
 	c = dev_next(d, body, sizeof(body));
-	CHECK(c.status == 0 && c.source == peer + 1 && !strcmp(body, "message"));
+	CHECK(c.status == 0 && c.source == peer + 1 &&
+	      !strcmp(body, "message"));
 }
 
 static void drain(const int *fd, long n)
@@ -62,9 +65,12 @@ static void measure(long n, long count)
 {
 	unsigned long long user, kernel;
 	int *fd = calloc((size_t)n, sizeof(*fd)), pair[2];
-	struct dev d = { .s = { .version = O2GD_VERSION, .size = (uint32_t)n + 1,
-				.sq_entries = 64, .cq_entries = 256,
-				.dump_size = 4 << 20, .eager_max = 64 << 10,
+	struct dev d = { .s = { .version = O2GD_VERSION,
+				.size = (uint32_t)n + 1,
+				.sq_entries = 64,
+				.cq_entries = 256,
+				.dump_size = 4 << 20,
+				.eager_max = 64 << 10,
 				.data_chunk = 1 << 20,
 				.peer_budget = 4 << 20 } };
 
@@ -85,12 +91,13 @@ static void measure(long n, long count)
 	for (long i = 0; i < count; i++)
 		receive_one(&d, fd, n, i);
 	if (!lab_count_end(&user, &kernel)) {
-		fprintf(stderr, "sockets: nobody counts here: lab/vm run --count\n");
+		fprintf(stderr,
+			"sockets: nobody counts here: lab/vm run --count\n");
 		exit(77);
 	}
 	printf("{\"sockets\": %ld, \"messages\": %ld, \"programs\": %llu, "
-	       "\"kernel\": %llu}\n", n, count, user / (unsigned)count,
-	       kernel / (unsigned)count);
+	       "\"kernel\": %llu}\n",
+	       n, count, user / (unsigned)count, kernel / (unsigned)count);
 	fflush(stdout);
 	dev_close(&d);
 	for (long i = 0; i < n; i++)

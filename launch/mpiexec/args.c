@@ -262,32 +262,32 @@ static const struct option {
 	int values;
 	void (*fn)(struct state *s, char **values);
 } table[] = {
-	{"n np", 1, set_n},
-	{"wdir wd", 1, set_wdir},
-	{"env", 2, set_env},
-	{"genv", 2, set_genv},
-	{"envlist", 1, set_envlist},
-	{"genvlist", 1, set_genvlist},
-	{"x", 1, set_x},
-	{"envall", 0, set_envall},
-	{"genvall", 0, set_genvall},
-	{"envnone", 0, set_envnone},
-	{"genvnone", 0, set_genvnone},
-	{"hosts host H", 1, set_hosts},
-	{"f hostfile machinefile", 1, set_hostfile},
-	{"ppn perhost", 1, set_ppn},
-	{"agent launcher launcher-exec", 1, set_agent},
-	{"force-agent", 0, set_force_agent},
-	{"proxy", 1, set_proxy},
-	{"l prepend-rank", 0, set_label},
-	{"stdin s", 1, set_stdin},
-	{"bind-to", 1, set_bind},
-	{"map-by", 1, set_map},
-	{"report-bindings", 0, set_report},
-	{"timeout", 1, set_timeout},
-	{"disable-auto-cleanup", 0, set_keep_going},
-	{"h help", 0, show_help},
-	{"V version", 0, show_version},
+	{ "n np", 1, set_n },
+	{ "wdir wd", 1, set_wdir },
+	{ "env", 2, set_env },
+	{ "genv", 2, set_genv },
+	{ "envlist", 1, set_envlist },
+	{ "genvlist", 1, set_genvlist },
+	{ "x", 1, set_x },
+	{ "envall", 0, set_envall },
+	{ "genvall", 0, set_genvall },
+	{ "envnone", 0, set_envnone },
+	{ "genvnone", 0, set_genvnone },
+	{ "hosts host H", 1, set_hosts },
+	{ "f hostfile machinefile", 1, set_hostfile },
+	{ "ppn perhost", 1, set_ppn },
+	{ "agent launcher launcher-exec", 1, set_agent },
+	{ "force-agent", 0, set_force_agent },
+	{ "proxy", 1, set_proxy },
+	{ "l prepend-rank", 0, set_label },
+	{ "stdin s", 1, set_stdin },
+	{ "bind-to", 1, set_bind },
+	{ "map-by", 1, set_map },
+	{ "report-bindings", 0, set_report },
+	{ "timeout", 1, set_timeout },
+	{ "disable-auto-cleanup", 0, set_keep_going },
+	{ "h help", 0, show_help },
+	{ "V version", 0, show_version },
 };
 
 static bool has_name(const char *names, const char *name)
@@ -388,7 +388,7 @@ void args_parse(int argc, char **argv, struct options *opt)
 	if (timeout)
 		parse_int(timeout, 1, INT_MAX, &opt->timeout);
 	do {
-		struct state s = {.opt = opt, .app = add_app(opt)};
+		struct state s = { .opt = opt, .app = add_app(opt) };
 
 		i = parse_options(&s, argc, argv, i);
 		while (i < argc && strcmp(argv[i], ":"))

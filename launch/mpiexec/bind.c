@@ -28,9 +28,9 @@ static const struct level {
 	const char *name;
 	hwloc_obj_type_t type;
 } levels[] = {
-	{"hwthread", HWLOC_OBJ_PU},    {"core", HWLOC_OBJ_CORE},
-	{"socket", HWLOC_OBJ_PACKAGE}, {"package", HWLOC_OBJ_PACKAGE},
-	{"numa", HWLOC_OBJ_NUMANODE},
+	{ "hwthread", HWLOC_OBJ_PU },	 { "core", HWLOC_OBJ_CORE },
+	{ "socket", HWLOC_OBJ_PACKAGE }, { "package", HWLOC_OBJ_PACKAGE },
+	{ "numa", HWLOC_OBJ_NUMANODE },
 };
 
 bool bind_is_level(const char *name)

@@ -69,8 +69,8 @@ static bool take_greeting(struct chan *c)
 /* 1 a frame was handled, 0 more bytes are needed, -1 nonsense. */
 static int take_frame(struct chan *c)
 {
-	struct reader r = {buf_head(&c->inbuf),
-			   buf_head(&c->inbuf) + buf_len(&c->inbuf), 0};
+	struct reader r = { buf_head(&c->inbuf),
+			    buf_head(&c->inbuf) + buf_len(&c->inbuf), 0 };
 	uint32_t type, rank, len;
 
 	if (buf_len(&c->inbuf) < HEADER)
@@ -127,9 +127,11 @@ void chan_open(struct chan *c, int in, int out)
 	set_cloexec(out);
 	set_nonblock(in);
 	set_nonblock(out);
-	c->in = (struct watch){
-		.fd = in, .events = POLLIN, .fn = on_readable, .arg = c};
-	c->out = (struct watch){.fd = out, .fn = on_writable, .arg = c};
+	c->in = (struct watch){ .fd = in,
+				.events = POLLIN,
+				.fn = on_readable,
+				.arg = c };
+	c->out = (struct watch){ .fd = out, .fn = on_writable, .arg = c };
 	watch_add(&c->in);
 	watch_add(&c->out);
 }
@@ -158,7 +160,7 @@ void chan_send_raw(struct chan *c, const void *data, size_t len)
 void chan_send(struct chan *c, enum frame_type type, int rank, const void *data,
 	       size_t len)
 {
-	uint32_t header[3] = {htole32(type), htole32(rank), htole32(len)};
+	uint32_t header[3] = { htole32(type), htole32(rank), htole32(len) };
 
 	chan_send_raw(c, header, sizeof(header));
 	chan_send_raw(c, data, len);
@@ -175,7 +177,7 @@ void chan_drain(struct chan *c, int ms)
 	uint64_t until = o2g_now_ns() + ms * 1000000ull;
 
 	while (c->in.active && buf_len(&c->outbuf) && o2g_now_ns() < until) {
-		struct pollfd p = {.fd = c->out.fd, .events = POLLOUT};
+		struct pollfd p = { .fd = c->out.fd, .events = POLLOUT };
 
 		if (poll(&p, 1, 10) > 0)
 			write_out(c);

@@ -47,7 +47,7 @@ enum frame_type {
 	FRAME_DONE,	   /* all ranks and their children are gone */
 	FRAME_SHARE,	   /* a rank can be reached: new keys and values */
 	FRAME_AWAIT,	   /* u32 the rank that this one waits to reach */
-	FRAME_LEAVING,	   /* a rank waits until all that can be reached leave */
+	FRAME_LEAVING, /* a rank waits until all that can be reached leave */
 };
 
 /* How far a rank has come, as far as PMI shows. */
@@ -56,7 +56,7 @@ enum rank_state { RANK_NEW, RANK_IN_MPI, RANK_FINALIZED };
 struct chan {
 	struct watch in, out; /* fn and arg are the channel's own */
 	struct buf inbuf, outbuf;
-	bool greeted; /* the greeting has been seen, or is not expected */
+	bool greeted;	/* the greeting has been seen, or is not expected */
 	size_t preface; /* bytes that came before it, */
 	char said[64];	/* and how they began, as text for the user */
 	void *arg;

@@ -207,9 +207,9 @@ void hosts_place(struct options *opt, struct placement *p)
 		struct hosts *h = app->hosts.n ? &app->hosts : &opt->hosts;
 
 		if (!app->n)
-			app->n = app->hosts.n || listed
-					 ? count_slots(h, opt->ppn)
-					 : 1;
+			app->n = app->hosts.n || listed ?
+					 count_slots(h, opt->ppn) :
+					 1;
 		p->ranks = xrealloc(p->ranks,
 				    (p->size + app->n) * sizeof(*p->ranks));
 		for (int i = 0; i < app->n; i++) {
@@ -229,7 +229,7 @@ void hosts_place(struct options *opt, struct placement *p)
 
 char *hosts_mapping(const struct placement *p)
 {
-	struct buf text = {0};
+	struct buf text = { 0 };
 	int i = 0;
 
 	buf_append(&text, "(vector", 7);

@@ -87,10 +87,10 @@ static void sink_fail(struct sink *s, int err)
 	/* As a shell would have it: nobody reads any more, so end. */
 	verdict_fail(
 		CAUSE_OTHER, -1, err == EPIPE ? 128 + 13 : EXIT_TROUBLE,
-		err == EPIPE
-			? NULL
-			: xprintf("cannot write to standard output: %s; the job is ended",
-				  strerror(err)));
+		err == EPIPE ?
+			NULL :
+			xprintf("cannot write to standard output: %s; the job is ended",
+				strerror(err)));
 }
 
 static void on_writable(struct watch *w, short revents)
@@ -190,7 +190,7 @@ static void open_sink(struct sink *s, int fd)
 {
 	struct stat st;
 
-	s->watch = (struct watch){.fd = fd, .fn = on_writable, .arg = s};
+	s->watch = (struct watch){ .fd = fd, .fn = on_writable, .arg = s };
 	s->patience = isatty(fd) ? PROMPT_MS : PARTIAL_MS;
 	s->chunk = 512; /* a terminal: little enough not to wait for a reader */
 	if (fstat(fd, &st) < 0)
@@ -273,8 +273,9 @@ void io_init(void)
 	open_sink(&sinks[1], STDERR_FILENO);
 	if (job.opt->stdin_rank == STDIN_NONE)
 		return;
-	input = (struct watch){
-		.fd = STDIN_FILENO, .events = POLLIN, .fn = on_input};
+	input = (struct watch){ .fd = STDIN_FILENO,
+				.events = POLLIN,
+				.fn = on_input };
 	watch_add(&input);
 }
 
@@ -292,7 +293,7 @@ static void on_last_words(struct timer *t)
  * all does not keep us. */
 void io_finish(void)
 {
-	struct timer last_words = {.fn = on_last_words};
+	struct timer last_words = { .fn = on_last_words };
 
 	watch_del(&input);
 	put_partial(&partial_timer);

@@ -263,7 +263,7 @@ static void start_timers(void)
 
 static char *make_name(void)
 {
-	unsigned r[2] = {0, 0};
+	unsigned r[2] = { 0, 0 };
 
 	if (getrandom(r, sizeof(r), 0) < 0)
 		r[0] = getpid();

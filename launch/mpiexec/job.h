@@ -28,8 +28,8 @@ struct node {
 struct job_rank {
 	bool exited;
 	enum rank_state state; /* when it exited */
-	bool shared;  /* others can reach it */
-	bool awaited; /* another rank waits for that */
+	bool shared;	       /* others can reach it */
+	bool awaited;	       /* another rank waits for that */
 	bool leaving; /* it waits until the others want to leave, too */
 	bool aborted; /* by itself or another, and the job goes on */
 	int status;   /* when it exited, of waitpid */

@@ -214,7 +214,7 @@ static void do_finalize(struct rank *r, const char *line)
 static void do_abort(struct rank *r, const char *line)
 {
 	char ranks[PMI_LINE_MAX] = "";
-	struct buf b = {0};
+	struct buf b = { 0 };
 	int code = 1;
 
 	pmi_field_int(line, "exitcode", &code);
@@ -244,22 +244,22 @@ static const struct command {
 	const char *name;
 	void (*fn)(struct rank *r, const char *line);
 } commands[] = {
-	{"init", do_init},
-	{"get_maxes", do_get_maxes},
-	{"get_my_kvsname", do_get_my_kvsname},
-	{"get_appnum", do_get_appnum},
-	{"get_universe_size", do_get_universe_size},
-	{"put", do_put},
-	{"get", do_get},
-	{"barrier_in", do_barrier},
-	{"share", do_share},
-	{"await", do_await},
-	{"leave", do_leave},
-	{"finalize", do_finalize},
-	{"abort", do_abort},
-	{"publish_name", do_publish},
-	{"unpublish_name", do_unpublish},
-	{"lookup_name", do_lookup},
+	{ "init", do_init },
+	{ "get_maxes", do_get_maxes },
+	{ "get_my_kvsname", do_get_my_kvsname },
+	{ "get_appnum", do_get_appnum },
+	{ "get_universe_size", do_get_universe_size },
+	{ "put", do_put },
+	{ "get", do_get },
+	{ "barrier_in", do_barrier },
+	{ "share", do_share },
+	{ "await", do_await },
+	{ "leave", do_leave },
+	{ "finalize", do_finalize },
+	{ "abort", do_abort },
+	{ "publish_name", do_publish },
+	{ "unpublish_name", do_unpublish },
+	{ "lookup_name", do_lookup },
 };
 
 static void unknown(struct rank *r, const char *line)
@@ -354,8 +354,10 @@ static void on_pmi(struct watch *w, short revents)
 void pmi_server_start(struct rank *r, int fd)
 {
 	set_nonblock(fd);
-	r->pmi = (struct watch){
-		.fd = fd, .events = POLLIN, .fn = on_pmi, .arg = r};
+	r->pmi = (struct watch){ .fd = fd,
+				 .events = POLLIN,
+				 .fn = on_pmi,
+				 .arg = r };
 	watch_add(&r->pmi);
 }
 

@@ -37,7 +37,7 @@ static void signal_ranks(int sig)
 
 static void report_exit(struct rank *r, int status)
 {
-	struct buf b = {0};
+	struct buf b = { 0 };
 
 	buf_put_u32(&b, status);
 	buf_put_u32(&b, r->state);
@@ -146,7 +146,7 @@ static void end_rank(int rank, unsigned grace_ms)
 
 static void cannot(const struct rank *r, int code, const char *why)
 {
-	struct buf b = {0};
+	struct buf b = { 0 };
 
 	buf_put_u32(&b, code);
 	buf_put_str(&b, why);

@@ -21,7 +21,7 @@ struct rank {
 	pid_t pid; /* 0: not started, or gone */
 	enum rank_state state;
 	bool in_barrier, in_spawn, leaving;
-	bool aborted; /* SIGTERM has been sent to it, but not to all */
+	bool aborted;	   /* SIGTERM has been sent to it, but not to all */
 	int spawn, spawns; /* of a request to spawn, which one of how many */
 	struct watch out, err; /* what it writes; fd -1: closed */
 	struct watch in;       /* its stdin, if it has one */

@@ -116,7 +116,7 @@ void proxy_io_stdin(int rank, struct reader *data)
 static void open_watch(struct watch *w, int fd, struct rank *r, short events,
 		       void (*fn)(struct watch *, short))
 {
-	*w = (struct watch){.fd = fd, .events = events, .fn = fn, .arg = r};
+	*w = (struct watch){ .fd = fd, .events = events, .fn = fn, .arg = r };
 	if (fd < 0)
 		return;
 	set_nonblock(fd);

@@ -20,8 +20,8 @@
 
 /* No terminal is left to it, so asking for a password would only hang. A host
  * that has gone is noticed within a minute. */
-#define DEFAULT_AGENT                                                          \
-	"ssh -x -o BatchMode=yes -o ConnectTimeout=10 "                        \
+#define DEFAULT_AGENT                                   \
+	"ssh -x -o BatchMode=yes -o ConnectTimeout=10 " \
 	"-o ServerAliveInterval=15"
 
 const char *remote_agent(void)
@@ -29,14 +29,14 @@ const char *remote_agent(void)
 	return job.opt->agent ? job.opt->agent : "ssh";
 }
 
-#define SAFE                                                                   \
-	"abcdefghijklmnopqrstuvwxyz"                                           \
+#define SAFE                         \
+	"abcdefghijklmnopqrstuvwxyz" \
 	"ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+,:@"
 
 /* For a shell: as it is if harmless, else in quotes. */
 static char *quote(const char *text)
 {
-	struct buf b = {0};
+	struct buf b = { 0 };
 
 	if (!text[strspn(text, SAFE)])
 		return xstrdup(text);

@@ -18,7 +18,8 @@ static bool is_personal(const char *var)
 {
 	static const char *const names[] = {
 		"_=",	  "PWD=",    "OLDPWD=", "HOSTNAME=",
-		"SHLVL=", "PMI_FD=", "TMPDIR=", "XDG_RUNTIME_DIR="};
+		"SHLVL=", "PMI_FD=", "TMPDIR=", "XDG_RUNTIME_DIR="
+	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		if (!strncmp(var, names[i], strlen(names[i])))
@@ -138,8 +139,8 @@ static void describe(const struct node *n, struct start *s)
 
 void share_send(struct node *n)
 {
-	struct start s = {0};
-	struct buf b = {0};
+	struct start s = { 0 };
+	struct buf b = { 0 };
 
 	describe(n, &s);
 	start_write(&s, &b);

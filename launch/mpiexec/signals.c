@@ -9,8 +9,8 @@
 #include "job.h"
 #include "util.h"
 
-static const int caught[] = {SIGINT,  SIGTERM, SIGHUP,	SIGQUIT, SIGUSR1,
-			     SIGUSR2, SIGTSTP, SIGCONT, SIGCHLD};
+static const int caught[] = { SIGINT,  SIGTERM, SIGHUP,	 SIGQUIT, SIGUSR1,
+			      SIGUSR2, SIGTSTP, SIGCONT, SIGCHLD };
 
 static struct watch watch;
 static sigset_t before;

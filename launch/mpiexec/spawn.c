@@ -158,7 +158,7 @@ static void reset_signals(void)
 
 static _Noreturn void tell(int fd, int step)
 {
-	struct report r = {step, errno};
+	struct report r = { step, errno };
 
 	if (write(fd, &r, sizeof(r)) < 0)
 		_exit(EXIT_TROUBLE);
@@ -199,15 +199,17 @@ static const char *hint(const struct start_app *app)
 	char *path;
 
 	path = xprintf("%s%s%s",
-		       absolute ? "" : app->wdir[0] ? app->wdir : ".",
+		       absolute	    ? "" :
+		       app->wdir[0] ? app->wdir :
+				      ".",
 		       absolute ? "" : "/", name);
 	there = *name && access(path, X_OK) == 0;
 	free(path);
 	if (strchr(name, '/'))
-		return there ? "; the file is there, but not what its first line names (#!), or the loader it was linked for"
-			     : "; check the path";
-	return there ? "; it is in the working directory: write ./ in front of it"
-		     : "; give its path, or add its directory to PATH";
+		return there ? "; the file is there, but not what its first line names (#!), or the loader it was linked for" :
+			       "; check the path";
+	return there ? "; it is in the working directory: write ./ in front of it" :
+		       "; give its path, or add its directory to PATH";
 }
 
 static int explain(const struct rank *r, const struct report *rep, char **why)
@@ -224,10 +226,10 @@ static int explain(const struct rank *r, const struct report *rep, char **why)
 	*why = xprintf(
 		"cannot start %s on %s: %s%s", app->argv.at[0], host,
 		strerror(rep->err),
-		missing ? hint(app)
-		: rep->err == EACCES
-			? "; is it a program, and may you run it (chmod +x)?"
-			: "");
+		missing ? hint(app) :
+		rep->err == EACCES ?
+			  "; is it a program, and may you run it (chmod +x)?" :
+			  "");
 	return missing ? EXIT_NOT_FOUND : EXIT_NOT_RUN;
 }
 

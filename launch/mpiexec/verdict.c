@@ -147,13 +147,12 @@ static bool is_own_decision(int sig)
 static void killed(int rank, int sig)
 {
 	/* abort() is what a rank does that has noticed another's death. */
-	enum cause cause =
-		is_own_decision(sig) && first.cause ? CAUSE_EXIT : CAUSE_SIGNAL;
+	enum cause cause = is_own_decision(sig) && first.cause ? CAUSE_EXIT :
+								 CAUSE_SIGNAL;
 
-	verdict_fail(
-		cause, rank, 128 + sig,
-		xprintf("rank %d on %s was killed by signal %d (%s)",
-			rank, job_host(rank), sig, strsignal(sig)));
+	verdict_fail(cause, rank, 128 + sig,
+		     xprintf("rank %d on %s was killed by signal %d (%s)", rank,
+			     job_host(rank), sig, strsignal(sig)));
 }
 
 static void left(int rank, int code, enum rank_state state)
@@ -167,10 +166,9 @@ static void left(int rank, int code, enum rank_state state)
 			job.code = code;
 		return;
 	}
-	verdict_fail(
-		CAUSE_EXIT, rank, code ? code : EXIT_TROUBLE,
-		xprintf("rank %d on %s exited with code %d%s",
-			rank, job_host(rank), code, when));
+	verdict_fail(CAUSE_EXIT, rank, code ? code : EXIT_TROUBLE,
+		     xprintf("rank %d on %s exited with code %d%s", rank,
+			     job_host(rank), code, when));
 }
 
 void verdict_exit(int rank, int status, enum rank_state state)
@@ -250,10 +248,10 @@ static void tell(int rank)
 	const struct job_rank *k = &job.ranks[rank];
 	char *how = how_it_ended(k);
 	char *key = xprintf("o2g-ended-%d", job.told++);
-	char *text = xprintf("%d %d %s %s", rank, is_finished(k), job_host(rank),
-			     how);
+	char *text = xprintf("%d %d %s %s", rank, is_finished(k),
+			     job_host(rank), how);
 	char *value = pmi_value_encode(text);
-	struct buf b = {0};
+	struct buf b = { 0 };
 
 	job.ranks[rank].told = true;
 	buf_put_str(&b, key);

@@ -18,8 +18,9 @@
 
 /* In this order: Slurm's PMI-2 looks like PMI-1 with something added, and
  * programs that PMI-1 launchers start may have a PMIx launcher further up. */
-static const struct pmi_client *const clients[] = {&pmi2_client, &pmi1_client,
-						   &pmix_client, &pmi_local_client};
+static const struct pmi_client *const clients[] = { &pmi2_client, &pmi1_client,
+						    &pmix_client,
+						    &pmi_local_client };
 
 #define CLIENTS (sizeof(clients) / sizeof(*clients))
 
@@ -50,8 +51,9 @@ static int choose(const struct pmi_client **chosen)
 
 	*chosen = name ? client_named(name) : NULL;
 	if (name && name[0] && !*chosen && !pmi_launched_by_us())
-		o2g_warn("O2G_LAUNCHER is \"%s\", but pmi1, pmi2, pmix or none is possible; ignored",
-			 name);
+		o2g_warn(
+			"O2G_LAUNCHER is \"%s\", but pmi1, pmi2, pmix or none is possible; ignored",
+			name);
 	if (!*chosen)
 		*chosen = client_offered();
 	if (*chosen)
@@ -75,8 +77,10 @@ static int init_locked(struct pmi_job *job)
 	const struct pmi_client *c;
 	int err;
 
-	*job = (struct pmi_job){
-		.rank = -1, .size = -1, .appnum = -1, .universe_size = -1};
+	*job = (struct pmi_job){ .rank = -1,
+				 .size = -1,
+				 .appnum = -1,
+				 .universe_size = -1 };
 	err = choose(&c);
 	if (!err)
 		err = c->init(job);

@@ -13,7 +13,7 @@
 /* What a launcher that says nothing about its limits is sure to take. */
 #define VALUE_MAX_DEFAULT 256
 
-static struct pmi_conn conn = {.fd = -1, .patience_ms = PMI_JOIN_MS};
+static struct pmi_conn conn = { .fd = -1, .patience_ms = PMI_JOIN_MS };
 static int value_max; /* with the closing NUL */
 static int shares;    /* it is our own launcher, which can do more */
 static char kvsname[PMI_KVSNAME_MAX];
@@ -207,7 +207,7 @@ static int put_part(const char *key, const char *text)
 	return -EIO;
 }
 
-static const struct pmi_wire wire = {.put = put_part, .get = get_part};
+static const struct pmi_wire wire = { .put = put_part, .get = get_part };
 
 static int pmi1_put(const char *key, const char *value)
 {
@@ -272,7 +272,7 @@ static void pmi1_abort(int code)
 	 * our connections stay open, so that nobody reports a lost peer where
 	 * there was an abort. */
 	if (pmi_launched_by_us())
-		poll(&(struct pollfd){.fd = conn.fd}, 1, 1000);
+		poll(&(struct pollfd){ .fd = conn.fd }, 1, 1000);
 }
 
 static void pmi1_abort_some(int code, const char *ranks)

@@ -15,7 +15,7 @@
 
 #define MESSAGE_MAX (PMI_KVSNAME_MAX + PMI_VALUE_MAX + 256)
 
-static struct pmi_conn conn = {.fd = -1, .patience_ms = PMI_JOIN_MS};
+static struct pmi_conn conn = { .fd = -1, .patience_ms = PMI_JOIN_MS };
 static char jobid[PMI_KVSNAME_MAX];
 static char map[PMI_MAP_MAX]; /* empty: the launcher has none */
 
@@ -71,7 +71,8 @@ static int say_who(struct pmi_job *job)
 	char rest[PMI_KVSNAME_MAX + 64], *answer;
 	int err;
 
-	snprintf(rest, sizeof(rest), "pmijobid=%.*s;pmirank=%.20s;threaded=FALSE;",
+	snprintf(rest, sizeof(rest),
+		 "pmijobid=%.*s;pmirank=%.20s;threaded=FALSE;",
 		 PMI_KVSNAME_MAX - 1, id ? id : "", rank ? rank : "0");
 	err = ask("fullinit", rest, &answer);
 	if (err == -EREMOTEIO)
@@ -139,8 +140,9 @@ static int pmi2_init(struct pmi_job *job)
 	if (!err)
 		err = pmi_conn_hello(&conn, 2);
 	if (err >= 0 && err != 2) {
-		o2g_error("the launcher speaks PMI version %d and refuses PMI-2",
-			  err);
+		o2g_error(
+			"the launcher speaks PMI version %d and refuses PMI-2",
+			err);
 		o2g_error(
 			"set O2G_LAUNCHER=pmi1, or start the program with O2G's mpiexec");
 		err = -ENOTSUP;
@@ -183,7 +185,7 @@ static int get_part(const char *key, char *value, size_t size)
 	return err == -ENOENT ? pmi_bad_answer(answer, "value=TEXT") : err;
 }
 
-static const struct pmi_wire wire = {.put = put_part, .get = get_part};
+static const struct pmi_wire wire = { .put = put_part, .get = get_part };
 
 static int pmi2_put(const char *key, const char *value)
 {

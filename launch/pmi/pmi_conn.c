@@ -80,7 +80,8 @@ static void tell_slow(struct pmi_conn *c)
 
 	if (!c->slow && (!rank || !strcmp(rank, "0")))
 		o2g_warn("waiting for the launcher to answer (%s)",
-			 getenv("PMI_FD") ? "PMI_FD is set" : "PMI_PORT is set");
+			 getenv("PMI_FD") ? "PMI_FD is set" :
+					    "PMI_PORT is set");
 	c->slow = true;
 }
 
@@ -88,7 +89,7 @@ static void tell_slow(struct pmi_conn *c)
  * come. */
 static int wait_for(struct pmi_conn *c, short events)
 {
-	struct pollfd p = {.fd = c->fd, .events = events};
+	struct pollfd p = { .fd = c->fd, .events = events };
 
 	for (;;) {
 		int left = ms_left(c), r;
@@ -154,7 +155,7 @@ static int dial_any(struct pmi_conn *c, const struct addrinfo *list)
 
 static int dial(struct pmi_conn *c, const char *host, const char *port)
 {
-	struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *list;
+	struct addrinfo hints = { .ai_socktype = SOCK_STREAM }, *list;
 	int err = getaddrinfo(host, port, &hints, &list);
 
 	if (err) {
@@ -271,9 +272,9 @@ static int read_more(struct pmi_conn *c)
 	if (r == 0)
 		return lost(c, "end of file");
 	if (r < 0)
-		return errno == EINTR || errno == EAGAIN
-			       ? 0
-			       : lost(c, strerror(errno));
+		return errno == EINTR || errno == EAGAIN ?
+			       0 :
+			       lost(c, strerror(errno));
 	c->have += r;
 	return 0;
 }

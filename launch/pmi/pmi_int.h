@@ -20,8 +20,8 @@ struct pmi_job;
  * time; abort may come while another is under way.
  */
 struct pmi_client {
-	const char *name;	/* for O2G_LAUNCHER */
-	bool (*offered)(void);	/* does the environment speak of it? */
+	const char *name;      /* for O2G_LAUNCHER */
+	bool (*offered)(void); /* does the environment speak of it? */
 	int (*init)(struct pmi_job *job); /* failed: nothing is left open */
 	int (*put)(const char *key, const char *value);
 	int (*barrier)(void);
@@ -46,10 +46,10 @@ bool pmi_launched_by_us(void);
 /* --- the connection to the launcher (pmi_conn.c) --- */
 
 struct pmi_conn {
-	int fd;	     /* -1: none */
-	bool lost;   /* said so already; every call fails */
-	size_t have; /* bytes in buf */
-	size_t used; /* of these, what was handed out last */
+	int fd;		 /* -1: none */
+	bool lost;	 /* said so already; every call fails */
+	size_t have;	 /* bytes in buf */
+	size_t used;	 /* of these, what was handed out last */
 	int patience_ms; /* for an answer, or to connect; negative: for ever */
 	bool slow;	 /* said so already */
 	uint64_t until;	 /* when patience ends, of o2g_now_ns */

@@ -76,10 +76,10 @@ static bool local_offered(void)
 
 static int local_init(struct pmi_job *job)
 {
-	*job = (struct pmi_job){.size = 1,
-				.local_size = 1,
-				.universe_size = 1,
-				.singleton = true};
+	*job = (struct pmi_job){ .size = 1,
+				 .local_size = 1,
+				 .universe_size = 1,
+				 .singleton = true };
 	snprintf(job->kvsname, sizeof(job->kvsname), "singleton_%ld",
 		 (long)getpid());
 	return 0;

@@ -34,14 +34,14 @@ static const struct {
 	const char *name;
 	void *slot;
 } symbols[] = {
-	{"PMIx_Init", &lib.Init},
-	{"PMIx_Finalize", &lib.Finalize},
-	{"PMIx_Put", &lib.Put},
-	{"PMIx_Commit", &lib.Commit},
-	{"PMIx_Fence", &lib.Fence},
-	{"PMIx_Get", &lib.Get},
-	{"PMIx_Abort", &lib.Abort},
-	{"PMIx_Error_string", &lib.Error_string},
+	{ "PMIx_Init", &lib.Init },
+	{ "PMIx_Finalize", &lib.Finalize },
+	{ "PMIx_Put", &lib.Put },
+	{ "PMIx_Commit", &lib.Commit },
+	{ "PMIx_Fence", &lib.Fence },
+	{ "PMIx_Get", &lib.Get },
+	{ "PMIx_Abort", &lib.Abort },
+	{ "PMIx_Error_string", &lib.Error_string },
 };
 
 static struct pmix_abi_proc self;
@@ -84,8 +84,8 @@ static int load(void)
 
 static struct pmix_abi_info yes(const char *key)
 {
-	struct pmix_abi_info info = {.value.type = PMIX_ABI_BOOL,
-				     .value.data.flag = true};
+	struct pmix_abi_info info = { .value.type = PMIX_ABI_BOOL,
+				      .value.data.flag = true };
 
 	strcpy(info.key, key);
 	return info;
@@ -113,8 +113,8 @@ static int number_of(int rank, const char *key, int *number)
 static bool pmix_offered(void)
 {
 	static const char *const where[] = {
-		"PMIX_SERVER_URI5",  "PMIX_SERVER_URI41", "PMIX_SERVER_URI4",
-		"PMIX_SERVER_URI3",  "PMIX_SERVER_URI21", "PMIX_SERVER_URI2",
+		"PMIX_SERVER_URI5", "PMIX_SERVER_URI41", "PMIX_SERVER_URI4",
+		"PMIX_SERVER_URI3", "PMIX_SERVER_URI21", "PMIX_SERVER_URI2",
 		"PMIX_SERVER_URI",
 	};
 
@@ -137,7 +137,8 @@ static int pmix_init(struct pmi_job *job)
 		return failed("PMIx_Init", status);
 	job->rank = (int)self.rank;
 	if (number_of(PMIX_ABI_ALL_RANKS, "pmix.job.size", &job->size)) {
-		o2g_error("the PMIx launcher does not say how many ranks there are");
+		o2g_error(
+			"the PMIx launcher does not say how many ranks there are");
 		lib.Finalize(NULL, 0);
 		return -EPROTO;
 	}
@@ -151,7 +152,7 @@ static int pmix_init(struct pmi_job *job)
 
 static int pmix_put(const char *key, const char *value)
 {
-	struct pmix_abi_value v = {.type = PMIX_ABI_STRING};
+	struct pmix_abi_value v = { .type = PMIX_ABI_STRING };
 	int status;
 
 	v.data.string = strdup(value);

@@ -161,8 +161,8 @@ int mpii_scan_pieces(const struct coll *k, const void *in, void *out,
 		     MPI_Count count, struct mpii_type *t, struct mpii_op *op,
 		     bool is_exclusive);
 int mpii_scan_doubling(const struct coll *k, const void *in, void *out,
-		       MPI_Count count, struct mpii_type *t,
-		       struct mpii_op *op, bool exclusive);
+		       MPI_Count count, struct mpii_type *t, struct mpii_op *op,
+		       bool exclusive);
 int mpii_scan_pipeline(const struct coll *k, const void *in, void *out,
 		       MPI_Count count, struct mpii_type *t, struct mpii_op *op,
 		       bool exclusive);
@@ -195,9 +195,8 @@ static inline void coll_shares(struct coll_arrays *a, MPI_Count count, int n,
 
 /* Blocks of these counts, one behind the other, as those of s; a keeps where they
  * begin. Returns the sum. */
-static inline MPI_Count coll_row(struct coll_arrays *a,
-				 const MPI_Count *counts, int n,
-				 struct coll_side *s)
+static inline MPI_Count coll_row(struct coll_arrays *a, const MPI_Count *counts,
+				 int n, struct coll_side *s)
 {
 	MPI_Count total = 0;
 

@@ -82,7 +82,8 @@ static bool read_range(const char *text, struct coll_range *range)
 /* Taken apart in place. */
 static bool read_one(char *word, struct coll_asked *asked)
 {
-	char *algorithm = strchr(word, '='), *range, names[512], whole[WORD_MAX];
+	char *algorithm = strchr(word, '='), *range, names[512],
+	     whole[WORD_MAX];
 
 	snprintf(whole, sizeof(whole), "%s", word);
 	if (!algorithm) {
@@ -98,7 +99,8 @@ static bool read_one(char *word, struct coll_asked *asked)
 	if (find(word, NULL) < 0) {
 		list_names(NULL, names, sizeof(names));
 		o2g_warn("O2G_COLL: there is no collective \"%s\"; there are "
-			 "%s", word, names);
+			 "%s",
+			 word, names);
 		return false;
 	}
 	asked->row = find(word, algorithm);
@@ -112,7 +114,8 @@ static bool read_one(char *word, struct coll_asked *asked)
 	if (!range || read_range(range, &asked->bytes))
 		return true;
 	o2g_warn("O2G_COLL: the bytes in \"%s\" are no range, like 0-256, "
-		 "64k- or -4k", whole);
+		 "64k- or -4k",
+		 whole);
 	return false;
 }
 

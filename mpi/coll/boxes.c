@@ -5,7 +5,8 @@
 struct coll_boxes coll_boxes(const struct coll *k)
 {
 	struct coll_boxes b = { .room = coll_box_room(k->c->size),
-				.n = k->c->size, .rank = k->c->rank };
+				.n = k->c->size,
+				.rank = k->c->rank };
 
 	b.memory = coll_shared_boxes(k, &b.turns);
 	return b;

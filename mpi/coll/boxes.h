@@ -28,9 +28,9 @@ struct coll_box {
 };
 
 struct coll_boxes {
-	char *memory; /* a box for each rank and each other */
+	char *memory;	 /* a box for each rank and each other */
 	unsigned *turns; /* that we have had with each */
-	size_t room; /* of a box, bytes */
+	size_t room;	 /* of a box, bytes */
 	int n, rank;
 };
 

@@ -14,7 +14,8 @@ int coll_check_intra(const char *func, struct mpii_comm *c)
 		return MPI_SUCCESS;
 	return mpii_error(c, MPI_ERR_COMM, func,
 			  "comm is an intercommunicator; %s needs an "
-			  "intracommunicator", func);
+			  "intracommunicator",
+			  func);
 }
 
 int coll_check_root(const char *func, struct mpii_comm *c, int root)
@@ -51,7 +52,8 @@ int coll_check_buf(const char *func, struct mpii_comm *c, const char *arg,
 	if (mpii_unlikely(buf == MPI_IN_PLACE))
 		return mpii_error(c, MPI_ERR_BUFFER, func,
 				  "%s is MPI_IN_PLACE, which is not allowed "
-				  "here", arg);
+				  "here",
+				  arg);
 	/* derived types may hold addresses, relative to MPI_BOTTOM */
 	if (mpii_unlikely(!buf && count && t->predefined))
 		return mpii_error(c, MPI_ERR_BUFFER, func,
@@ -89,8 +91,8 @@ int coll_check_op(const char *func, struct mpii_comm *c, MPI_Op h,
 	return mpii_likely(!err) ? err : mpii_raise(c, err, func);
 }
 
-int coll_check_alias(const char *func, struct mpii_comm *c,
-		     const void *sendbuf, const void *recvbuf, MPI_Count count)
+int coll_check_alias(const char *func, struct mpii_comm *c, const void *sendbuf,
+		     const void *recvbuf, MPI_Count count)
 {
 	if (sendbuf != recvbuf || count == 0 || !sendbuf)
 		return MPI_SUCCESS;

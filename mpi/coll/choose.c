@@ -133,8 +133,12 @@ static bool several_nodes_and_commutes(const struct call *c)
 
 static const struct row rows[] = {
 #define COLL_ROW(collective, algorithm, when, ranks, bytes) \
-	{ COLL_##collective, #algorithm,                    \
-	  coll_##collective##_##algorithm, when, ranks, bytes },
+	{ COLL_##collective,                                \
+	  #algorithm,                                       \
+	  coll_##collective##_##algorithm,                  \
+	  when,                                             \
+	  ranks,                                            \
+	  bytes },
 #include "coll/table.def"
 #undef COLL_ROW
 	{ .id = COLL_IDS },

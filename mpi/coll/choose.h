@@ -6,10 +6,23 @@
 #include "coll/algorithms.h"
 
 enum coll_id {
-	COLL_barrier, COLL_bcast, COLL_gather, COLL_gatherv, COLL_scatter,
-	COLL_scatterv, COLL_allgather, COLL_allgatherv, COLL_alltoall,
-	COLL_alltoallv, COLL_alltoallw, COLL_reduce, COLL_allreduce,
-	COLL_reduce_scatter, COLL_reduce_scatter_block, COLL_scan, COLL_exscan,
+	COLL_barrier,
+	COLL_bcast,
+	COLL_gather,
+	COLL_gatherv,
+	COLL_scatter,
+	COLL_scatterv,
+	COLL_allgather,
+	COLL_allgatherv,
+	COLL_alltoall,
+	COLL_alltoallv,
+	COLL_alltoallw,
+	COLL_reduce,
+	COLL_allreduce,
+	COLL_reduce_scatter,
+	COLL_reduce_scatter_block,
+	COLL_scan,
+	COLL_exscan,
 	COLL_IDS,
 };
 
@@ -50,10 +63,10 @@ static inline int coll_choose_reduction(enum coll_id id, const struct coll *k,
 #undef COLL_ROW
 
 /* coll_<name>(k, a) is function(k, arguments...) */
-#define COLL_ADAPT(name, function, ...)                                   \
+#define COLL_ADAPT(name, function, ...)                                  \
 	int coll_##name(const struct coll *k, const struct coll_args *a) \
-	{                                                                 \
-		return function(k, ##__VA_ARGS__);                        \
+	{                                                                \
+		return function(k, ##__VA_ARGS__);                       \
 	}
 
 #endif

@@ -35,7 +35,7 @@
 
 #include "mpii.h"
 
-struct coll_task; /* task.c */
+struct coll_task;   /* task.c */
 struct coll_rooted; /* rooted.h */
 
 /* One call of a collective: where its messages go. */
@@ -58,7 +58,8 @@ static inline struct coll coll_begin(struct mpii_comm *c)
 	unsigned n = atomic_fetch_add_explicit(&c->coll_seq, 1,
 					       memory_order_relaxed);
 
-	return (struct coll){ .c = c, .context = c->context + MPII_CTX_COLL,
+	return (struct coll){ .c = c,
+			      .context = c->context + MPII_CTX_COLL,
 			      .tag = n % COLL_TAGS };
 }
 
@@ -67,9 +68,11 @@ static inline struct coll coll_local(const struct coll *k)
 {
 	struct mpii_comm *l = k->c->local;
 
-	return (struct coll){ .c = l, .context = l->context + MPII_CTX_COLL,
+	return (struct coll){ .c = l,
+			      .context = l->context + MPII_CTX_COLL,
 			      .tag = k->tag | COLL_TAG_LOCAL,
-			      .task = k->task, .wrong = k->wrong };
+			      .task = k->task,
+			      .wrong = k->wrong };
 }
 
 /*
@@ -263,8 +266,16 @@ struct coll_lists {
 	const MPI_Aint *displs_c;
 	const MPI_Datatype *types; /* of a w form */
 };
-#define COLL_LISTS(c, d) (struct coll_lists){ .counts = c, .displs = d }
-#define COLL_LISTS_C(c, d) (struct coll_lists){ .counts_c = c, .displs_c = d }
+#define COLL_LISTS(c, d)                 \
+	(struct coll_lists)              \
+	{                                \
+		.counts = c, .displs = d \
+	}
+#define COLL_LISTS_C(c, d)                   \
+	(struct coll_lists)                  \
+	{                                    \
+		.counts_c = c, .displs_c = d \
+	}
 
 struct coll_arrays {
 	MPI_Count *counts;
@@ -313,29 +324,29 @@ void coll_skip(const struct coll_how *how, struct mpii_comm *c);
 
 #define COLL_PARAMS(...) __VA_ARGS__
 /* PMPI_ functions of one collective: blocking, nonblocking and persistent. */
-#define COLL_FORMS(Now, Later, Init, params, fn, ...)                     \
-	int PMPI_##Now(params)                                            \
-	{                                                                 \
-		return fn(&(struct coll_how){ .func = "MPI_" #Now },      \
-			  __VA_ARGS__);                                   \
-	}                                                                 \
-	MPII_ALIAS(Now);                                                  \
-	int PMPI_##Later(params, MPI_Request *request)                    \
-	{                                                                 \
-		return fn(&(struct coll_how){ .func = "MPI_" #Later,      \
-					      .when = COLL_LATER,         \
-					      .request = request },       \
-			  __VA_ARGS__);                                   \
-	}                                                                 \
-	MPII_ALIAS(Later);                                                \
-	int PMPI_##Init(params, MPI_Info info, MPI_Request *request)      \
-	{                                                                 \
-		return fn(&(struct coll_how){ .func = "MPI_" #Init,       \
-					      .when = COLL_INIT,          \
-					      .info = info,               \
-					      .request = request },       \
-			  __VA_ARGS__);                                   \
-	}                                                                 \
+#define COLL_FORMS(Now, Later, Init, params, fn, ...)                \
+	int PMPI_##Now(params)                                       \
+	{                                                            \
+		return fn(&(struct coll_how){ .func = "MPI_" #Now }, \
+			  __VA_ARGS__);                              \
+	}                                                            \
+	MPII_ALIAS(Now);                                             \
+	int PMPI_##Later(params, MPI_Request *request)               \
+	{                                                            \
+		return fn(&(struct coll_how){ .func = "MPI_" #Later, \
+					      .when = COLL_LATER,    \
+					      .request = request },  \
+			  __VA_ARGS__);                              \
+	}                                                            \
+	MPII_ALIAS(Later);                                           \
+	int PMPI_##Init(params, MPI_Info info, MPI_Request *request) \
+	{                                                            \
+		return fn(&(struct coll_how){ .func = "MPI_" #Init,  \
+					      .when = COLL_INIT,     \
+					      .info = info,          \
+					      .request = request },  \
+			  __VA_ARGS__);                              \
+	}                                                            \
 	MPII_ALIAS(Init)
 
 /* --- checks of arguments (check.c): run the error handler, return its code */
@@ -347,13 +358,12 @@ int coll_check_root(const char *func, struct mpii_comm *c, int root);
 int coll_check_type(const char *func, struct mpii_comm *c, const char *arg,
 		    MPI_Datatype h, struct mpii_type **t);
 int coll_check_buf(const char *func, struct mpii_comm *c, const char *arg,
-		   const void *buf, MPI_Count count,
-		   const struct mpii_type *t);
+		   const void *buf, MPI_Count count, const struct mpii_type *t);
 int coll_check_op(const char *func, struct mpii_comm *c, MPI_Op h,
 		  const struct mpii_type *t, struct mpii_op **op);
 /* sendbuf may be MPI_IN_PLACE but must not be recvbuf. */
-int coll_check_alias(const char *func, struct mpii_comm *c,
-		     const void *sendbuf, const void *recvbuf, MPI_Count count);
+int coll_check_alias(const char *func, struct mpii_comm *c, const void *sendbuf,
+		     const void *recvbuf, MPI_Count count);
 /* Counts and displacements of a v or w form. */
 int coll_check_lists(const char *func, struct mpii_comm *c,
 		     const struct coll_lists *l, const char *counts,

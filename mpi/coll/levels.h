@@ -16,7 +16,7 @@
 struct coll_levels {
 	struct mpii_comm *local;   /* of this rank's node; 0 is the leader */
 	struct mpii_comm *leaders; /* NULL unless this rank is one */
-	int *node;	/* of each rank, by the number of its leader in leaders */
+	int *node; /* of each rank, by the number of its leader in leaders */
 	int *local_rank; /* of each rank, in its node */
 };
 
@@ -35,8 +35,11 @@ const struct coll_levels *coll_levels(struct mpii_comm *c);
 /* A phase of k in one of the two. */
 static inline struct coll coll_level(const struct coll *k, struct mpii_comm *c)
 {
-	return (struct coll){ .c = c, .context = k->context, .tag = k->tag,
-			      .task = k->task, .wrong = k->wrong };
+	return (struct coll){ .c = c,
+			      .context = k->context,
+			      .tag = k->tag,
+			      .task = k->task,
+			      .wrong = k->wrong };
 }
 
 #endif

@@ -64,7 +64,8 @@ static inline int coll_piece_check(const struct coll *k, int from,
 		return coll_received(k, mpii_check_length(from, theirs, left));
 	return coll_mismatch(k, mpii_fail(MPI_ERR_COUNT,
 					  "rank %d has got another number of "
-					  "bytes than it wants", from));
+					  "bytes than it wants",
+					  from));
 }
 
 #endif

@@ -34,8 +34,8 @@ static int make_offer(const struct coll *k, enum coll_offered what,
 			return MPI_ERR_NO_MEM;
 		mpii_pack(t, buf, count, 0, piece, (size_t)bytes);
 	}
-	err = o2g_mem_register(mpii.ep, piece, (size_t)bytes, O2G_READ,
-			       &u->mem, &o->key);
+	err = o2g_mem_register(mpii.ep, piece, (size_t)bytes, O2G_READ, &u->mem,
+			       &o->key);
 	if (err)
 		return mpii_call_error(k->c, k->c->rank, err);
 	o->bytes = (uint64_t)bytes / (what == COLL_ONE_EACH ? k->c->size : 1);
@@ -85,8 +85,7 @@ static int take_block(const struct coll *k, enum coll_offered what,
 	if (!err && piece != to)
 		mpii_unpack(r->t, to, coll_count(r, from), 0, piece, n);
 	coll_memory_put(&m);
-	return err ? err :
-		     coll_received(k, mpii_check_length(from, got, want));
+	return err ? err : coll_received(k, mpii_check_length(from, got, want));
 }
 
 /* Beginning with the next rank, so that not all read the same one's. */

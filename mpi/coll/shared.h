@@ -34,9 +34,10 @@
 
 #include "coll/coll.h"
 
-#define COLL_SHARED_SHORT 1024 /* many rows of such */
+#define COLL_SHARED_SHORT 1024	   /* many rows of such */
 #define COLL_SHARED_ROW (32 << 10) /* up to here short blocks and messages */
-#define COLL_SHARED_LONG ((64 << 10) + 64) /* a piece of longer ones: pieces.h */
+#define COLL_SHARED_LONG \
+	((64 << 10) + 64) /* a piece of longer ones: pieces.h */
 #define COLL_SHARED_RANKS 32
 
 struct coll_shared;
@@ -50,7 +51,8 @@ bool coll_shared_use(const struct coll *k);
  * beside them, in the same line, show whether the ranks agree about theirs.
  */
 struct coll_slot_counters {
-	_Alignas(64) atomic_uint arrived; /* ranks, and what tells if lengths differ */
+	_Alignas(64) atomic_uint
+		arrived; /* ranks, and what tells if lengths differ */
 	_Alignas(64) atomic_uint released;
 	unsigned length; /* of all who arrived, or of who released */
 	_Alignas(64) atomic_uint left;
@@ -62,7 +64,7 @@ struct coll_slot {
 	char *lines; /* one for each rank */
 	char *rows;
 	size_t row_bytes;
-	unsigned areas; /* calls that can have such rows at a time */
+	unsigned areas;	 /* calls that can have such rows at a time */
 	unsigned length; /* that this rank gave */
 	uint64_t call;
 	int n;

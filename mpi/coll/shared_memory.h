@@ -31,11 +31,11 @@ struct start {
 /* Of one communicator. */
 struct coll_shared {
 	enum { UNKNOWN, USED, UNUSABLE } state;
-	unsigned asked;	     /* calls that would have gone this way */
-	uint64_t calls;	     /* that went */
-	unsigned losses;     /* of libo2g, when all members were alive */
+	unsigned asked;	 /* calls that would have gone this way */
+	uint64_t calls;	 /* that went */
+	unsigned losses; /* of libo2g, when all members were alive */
 	int n;
-	int *others; /* world ranks of the other members */
+	int *others;	 /* world ranks of the other members */
 	unsigned *turns; /* see boxes.h */
 	char *memory;
 	size_t bytes;

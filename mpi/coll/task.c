@@ -290,7 +290,8 @@ static struct coll number(const struct coll_how *how, struct mpii_comm *c)
 		return coll_begin(c);
 	n = atomic_fetch_add_explicit(&c->coll_init_seq, 1,
 				      memory_order_relaxed);
-	return (struct coll){ .c = c, .context = c->context + MPII_CTX_COLL,
+	return (struct coll){ .c = c,
+			      .context = c->context + MPII_CTX_COLL,
 			      .tag = n % COLL_TAGS | COLL_TAG_PERSISTENT };
 }
 

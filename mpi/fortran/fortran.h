@@ -15,9 +15,9 @@
  * Every routine is defined under its PMPI name and has the MPI name too, weak,
  * so that a tool can put its own in front.
  */
-#define MPIF_ALSO(of, name)                                             \
+#define MPIF_ALSO(of, name) \
 	extern __typeof__(of) name __attribute__((alias(#of)))
-#define MPIF_WEAK(of, name)                                             \
+#define MPIF_WEAK(of, name) \
 	extern __typeof__(of) name __attribute__((weak, alias(#of)))
 
 /* --- special values, recognised by their address (special.c) --- */

@@ -8,34 +8,34 @@
 
 #define ROUTINE __attribute__((visibility("default"))) void
 
-#define COPY_AND_DELETE(x, value)                                              \
-	ROUTINE mpi_##x##null_copy_fn_(MPI_Fint *, MPI_Fint *, value *,        \
-				       value *, value *, MPI_Fint *,           \
-				       MPI_Fint *);                            \
-	ROUTINE mpi_##x##dup_fn_(MPI_Fint *, MPI_Fint *, value *, value *,     \
-				 value *, MPI_Fint *, MPI_Fint *);             \
-	ROUTINE mpi_##x##null_delete_fn_(MPI_Fint *, MPI_Fint *, value *,      \
-					 value *, MPI_Fint *);                 \
-	void mpi_##x##null_copy_fn_(MPI_Fint *handle, MPI_Fint *keyval,        \
-				    value *state, value *in, value *out,       \
-				    MPI_Fint *flag, MPI_Fint *ierror)          \
-	{                                                                      \
-		*flag = 0;                                                     \
-		*ierror = MPI_SUCCESS;                                         \
-	}                                                                      \
-	void mpi_##x##dup_fn_(MPI_Fint *handle, MPI_Fint *keyval,              \
-			      value *state, value *in, value *out,             \
-			      MPI_Fint *flag, MPI_Fint *ierror)                \
-	{                                                                      \
-		*out = *in;                                                    \
-		*flag = 1;                                                     \
-		*ierror = MPI_SUCCESS;                                         \
-	}                                                                      \
-	void mpi_##x##null_delete_fn_(MPI_Fint *handle, MPI_Fint *keyval,      \
-				      value *val, value *state,                \
-				      MPI_Fint *ierror)                        \
-	{                                                                      \
-		*ierror = MPI_SUCCESS;                                         \
+#define COPY_AND_DELETE(x, value)                                          \
+	ROUTINE mpi_##x##null_copy_fn_(MPI_Fint *, MPI_Fint *, value *,    \
+				       value *, value *, MPI_Fint *,       \
+				       MPI_Fint *);                        \
+	ROUTINE mpi_##x##dup_fn_(MPI_Fint *, MPI_Fint *, value *, value *, \
+				 value *, MPI_Fint *, MPI_Fint *);         \
+	ROUTINE mpi_##x##null_delete_fn_(MPI_Fint *, MPI_Fint *, value *,  \
+					 value *, MPI_Fint *);             \
+	void mpi_##x##null_copy_fn_(MPI_Fint *handle, MPI_Fint *keyval,    \
+				    value *state, value *in, value *out,   \
+				    MPI_Fint *flag, MPI_Fint *ierror)      \
+	{                                                                  \
+		*flag = 0;                                                 \
+		*ierror = MPI_SUCCESS;                                     \
+	}                                                                  \
+	void mpi_##x##dup_fn_(MPI_Fint *handle, MPI_Fint *keyval,          \
+			      value *state, value *in, value *out,         \
+			      MPI_Fint *flag, MPI_Fint *ierror)            \
+	{                                                                  \
+		*out = *in;                                                \
+		*flag = 1;                                                 \
+		*ierror = MPI_SUCCESS;                                     \
+	}                                                                  \
+	void mpi_##x##null_delete_fn_(MPI_Fint *handle, MPI_Fint *keyval,  \
+				      value *val, value *state,            \
+				      MPI_Fint *ierror)                    \
+	{                                                                  \
+		*ierror = MPI_SUCCESS;                                     \
 	}
 
 COPY_AND_DELETE(comm_, MPI_Aint)
@@ -54,7 +54,7 @@ void mpi_conversion_fn_null_c_(void)
 }
 
 #define IS(name) fn == (mpif_routine *)mpi_##name##_fn_
-#define ANY(name)                                                              \
+#define ANY(name) \
 	(IS(name) || IS(comm_##name) || IS(type_##name) || IS(win_##name))
 
 mpif_routine *mpif_callback(mpif_routine *fn)

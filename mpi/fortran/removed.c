@@ -9,9 +9,9 @@
 
 #include "fortran.h"
 
-#define REMOVED(name, ...)                                              \
-	void pmpi_##name##_(__VA_ARGS__);                               \
-	MPIF_WEAK(pmpi_##name##_, mpi_##name##_);                       \
+#define REMOVED(name, ...)                        \
+	void pmpi_##name##_(__VA_ARGS__);         \
+	MPIF_WEAK(pmpi_##name##_, mpi_##name##_); \
 	void pmpi_##name##_(__VA_ARGS__)
 
 REMOVED(address, const void *location, MPI_Fint *address, MPI_Fint *ierror)

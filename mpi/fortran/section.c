@@ -102,8 +102,8 @@ static bool is_dense(MPI_Datatype type, MPI_Count *size)
 
 /* The type of one element of the section, when values of @type fill it: made of
  * them if they are no larger than it, of bytes if they are. */
-static int element_type(const CFI_cdesc_t *d, MPI_Datatype type,
-			MPI_Count size, MPI_Datatype *elem)
+static int element_type(const CFI_cdesc_t *d, MPI_Datatype type, MPI_Count size,
+			MPI_Datatype *elem)
 {
 	if (d->elem_len % size == 0)
 		return PMPI_Type_contiguous_c(d->elem_len / size, type, elem);
@@ -224,7 +224,8 @@ int mpif_typed(struct mpif_section *s, const CFI_cdesc_t *d, MPI_Count count,
 	       MPI_Datatype type, enum mpif_use use)
 {
 	*s = (struct mpif_section){ .buf = mpif_buffer(d->base_addr),
-				    .count = count, .type = type };
+				    .count = count,
+				    .type = type };
 	if (mpii_likely(is_contiguous(d)) || in_place(s, d, count, type))
 		return MPI_SUCCESS;
 	return make_copy(s, d, use);

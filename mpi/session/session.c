@@ -48,9 +48,8 @@ int mpii_session_raise(struct mpii_session *s, int code, const char *func)
 int mpii_session_bad_null(struct mpii_session *s, const char *func,
 			  const char *arg)
 {
-	return mpii_session_raise(s, mpii_fail(MPI_ERR_ARG,
-					       "%s is a null pointer", arg),
-				  func);
+	return mpii_session_raise(
+		s, mpii_fail(MPI_ERR_ARG, "%s is a null pointer", arg), func);
 }
 
 int mpii_session_info(struct mpii_session *s, const char *func, MPI_Info info,
@@ -59,8 +58,11 @@ int mpii_session_info(struct mpii_session *s, const char *func, MPI_Info info,
 	*i = info == MPI_INFO_NULL ? NULL : mpii_info_get(info);
 	if (*i || info == MPI_INFO_NULL)
 		return MPI_SUCCESS;
-	return mpii_session_raise(s, mpii_fail(MPI_ERR_INFO, "info is no info "
-					       "object or was freed"), func);
+	return mpii_session_raise(s,
+				  mpii_fail(MPI_ERR_INFO,
+					    "info is no info "
+					    "object or was freed"),
+				  func);
 }
 
 /* The level that the info asks for; without a word we know, the lowest. */
@@ -86,7 +88,7 @@ static int create(MPI_Info info, struct mpii_errh *errh,
 	if (mpii_runtime_hold() < 0) {
 		free(s);
 		return mpii_fail(MPI_ERR_OTHER, "cannot join the job; the "
-				 "reason was printed before");
+						"reason was printed before");
 	}
 	mpii_runtime_stay();
 	atomic_store(&mpii.sessions, true);
@@ -122,7 +124,7 @@ int PMPI_Session_init(MPI_Info info, MPI_Errhandler errhandler,
 		err = mpii_fail(MPI_ERR_ARG, "session is a null pointer");
 	else if (info != MPI_INFO_NULL && !mpii_info_get(info))
 		err = mpii_fail(MPI_ERR_INFO, "info is no info object or was "
-				"freed");
+					      "freed");
 	else
 		err = create(info, e, &s);
 	if (err) {
@@ -176,8 +178,8 @@ int PMPI_Session_get_info(MPI_Session session, MPI_Info *info_used)
 	    !mpii_info_add(i, LEVEL_KEY_TOO, name) ||
 	    !mpii_info_add(i, KINDS_KEY, "mpi,system")) {
 		mpii_info_destroy(i);
-		return mpii_session_raise(s, mpii_fail(MPI_ERR_NO_MEM,
-						       "out of memory"), func);
+		return mpii_session_raise(
+			s, mpii_fail(MPI_ERR_NO_MEM, "out of memory"), func);
 	}
 	*info_used = (MPI_Info)i;
 	return MPI_SUCCESS;

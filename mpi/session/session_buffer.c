@@ -10,8 +10,8 @@ static int attach(MPI_Session session, void *buffer, MPI_Count size,
 
 	if (!s)
 		return mpii_bad_session(session, func);
-	return mpii_session_raise(s, mpii_buffer_attach(&s->buffer, buffer,
-							size), func);
+	return mpii_session_raise(
+		s, mpii_buffer_attach(&s->buffer, buffer, size), func);
 }
 
 int PMPI_Session_attach_buffer(MPI_Session session, void *buffer, int size)
@@ -35,9 +35,8 @@ int PMPI_Session_detach_buffer(MPI_Session session, void *buffer_addr,
 
 	if (!s)
 		return mpii_bad_session(session, func);
-	return mpii_session_raise(s, mpii_buffer_detach_int(&s->buffer,
-							    buffer_addr, size),
-				  func);
+	return mpii_session_raise(
+		s, mpii_buffer_detach_int(&s->buffer, buffer_addr, size), func);
 }
 MPII_ALIAS(Session_detach_buffer);
 
@@ -49,9 +48,8 @@ int PMPI_Session_detach_buffer_c(MPI_Session session, void *buffer_addr,
 
 	if (!s)
 		return mpii_bad_session(session, func);
-	return mpii_session_raise(s, mpii_buffer_detach(&s->buffer,
-							buffer_addr, size),
-				  func);
+	return mpii_session_raise(
+		s, mpii_buffer_detach(&s->buffer, buffer_addr, size), func);
 }
 MPII_ALIAS(Session_detach_buffer_c);
 

@@ -96,8 +96,10 @@ static int check_args(const struct args *a)
 	if (!a->stringtag)
 		return mpii_fail(MPI_ERR_ARG, "stringtag is a null pointer");
 	if (strlen(a->stringtag) >= MPI_MAX_STRINGTAG_LEN)
-		return mpii_fail(MPI_ERR_ARG, "stringtag has %zu characters, "
-				 "at most %d fit", strlen(a->stringtag),
+		return mpii_fail(MPI_ERR_ARG,
+				 "stringtag has %zu characters, "
+				 "at most %d fit",
+				 strlen(a->stringtag),
 				 MPI_MAX_STRINGTAG_LEN - 1);
 	if (a->info != MPI_INFO_NULL && !mpii_info_get(a->info))
 		return mpii_fail(MPI_ERR_INFO,
@@ -127,15 +129,16 @@ static int check_member(const struct mpii_group *g, const char *arg)
 {
 	if (g->rank != MPI_UNDEFINED)
 		return MPI_SUCCESS;
-	return mpii_fail(MPI_ERR_GROUP,
-			 "this process is not a member of %s", arg);
+	return mpii_fail(MPI_ERR_GROUP, "this process is not a member of %s",
+			 arg);
 }
 
 static int meet(const struct mpii_group *g)
 {
 	if (!mpii_runtime_meet(g->world, g->size))
 		return MPI_SUCCESS;
-	return mpii_fail(MPI_ERR_OTHER, "cannot reach the members of the group; "
+	return mpii_fail(MPI_ERR_OTHER,
+			 "cannot reach the members of the group; "
 			 "the reason was printed before");
 }
 
@@ -167,8 +170,11 @@ static int from_group(const struct args *a, struct mpii_group *g,
 {
 	uint64_t h = hash_of(a->stringtag, g);
 	struct mpii_comm *bridge = bridge_open(h);
-	struct mpii_set s = { .c = bridge, .ranks = g->world, .size = g->size,
-			      .me = g->rank, .context = MPII_CTX_GROUP,
+	struct mpii_set s = { .c = bridge,
+			      .ranks = g->world,
+			      .size = g->size,
+			      .me = g->rank,
+			      .context = MPII_CTX_GROUP,
 			      .tag = tag_of(h) };
 	uint32_t context;
 	int err;
@@ -188,8 +194,8 @@ int PMPI_Comm_create_from_group(MPI_Group group, const char *stringtag,
 				MPI_Info info, MPI_Errhandler errhandler,
 				MPI_Comm *newcomm)
 {
-	struct args a = { "MPI_Comm_create_from_group", stringtag, info,
-			  NULL, NULL };
+	struct args a = { "MPI_Comm_create_from_group", stringtag, info, NULL,
+			  NULL };
 	struct mpii_comm *c = NULL;
 	struct mpii_group *g;
 	int err;
@@ -221,13 +227,13 @@ MPII_ALIAS(Comm_create_from_group);
 
 /* --- two groups --- */
 
-static int check_leader(const struct mpii_group *g, int leader,
-			const char *arg)
+static int check_leader(const struct mpii_group *g, int leader, const char *arg)
 {
 	if (leader >= 0 && leader < g->size)
 		return MPI_SUCCESS;
-	return mpii_fail(MPI_ERR_RANK, "%s is %d, but the group has %d member%s",
-			 arg, leader, g->size, g->size == 1 ? "" : "s");
+	return mpii_fail(MPI_ERR_RANK,
+			 "%s is %d, but the group has %d member%s", arg, leader,
+			 g->size, g->size == 1 ? "" : "s");
 }
 
 /* Members of g as world ranks, its leader first. NULL: out of memory. */
@@ -251,8 +257,10 @@ static int from_groups(const struct args *a, struct mpii_group *local,
 	uint64_t h = hash_of(a->stringtag, local);
 	uint64_t between = hash_of(a->stringtag, NULL);
 	struct mpii_comm *bridge = bridge_open(h), *across;
-	struct mpii_set s = { .c = bridge, .size = local->size,
-			      .context = MPII_CTX_GROUP, .tag = tag_of(h) };
+	struct mpii_set s = { .c = bridge,
+			      .size = local->size,
+			      .context = MPII_CTX_GROUP,
+			      .tag = tag_of(h) };
 	struct mpii_bridge b = { .remote_leader = remote_leader,
 				 .tag = tag_of(between) };
 	int *ranks = leader_first(local, local_leader, &s.me), err;
@@ -272,9 +280,9 @@ static int from_groups(const struct args *a, struct mpii_group *local,
 }
 
 int PMPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader,
-				      MPI_Group remote_group,
-				      int remote_leader, const char *stringtag,
-				      MPI_Info info, MPI_Errhandler errhandler,
+				      MPI_Group remote_group, int remote_leader,
+				      const char *stringtag, MPI_Info info,
+				      MPI_Errhandler errhandler,
 				      MPI_Comm *newintercomm)
 {
 	struct args a = { "MPI_Intercomm_create_from_groups", stringtag, info,

@@ -46,9 +46,13 @@ static int find(MPI_Session session, const char *func, const char *name,
 	for (*set = 0; *set < count(); ++*set)
 		if (!strcasecmp(name, names[*set]))
 			return MPI_SUCCESS;
-	return mpii_session_raise(*s, mpii_fail(MPI_ERR_ARG, "pset_name is "
-						"\"%.200s\", which is no "
-						"process set", name), func);
+	return mpii_session_raise(*s,
+				  mpii_fail(MPI_ERR_ARG,
+					    "pset_name is "
+					    "\"%.200s\", which is no "
+					    "process set",
+					    name),
+				  func);
 }
 
 /* The session alone, with the hints for a list of its sets. */
@@ -89,13 +93,16 @@ int PMPI_Session_get_nth_pset(MPI_Session session, MPI_Info info, int n,
 	if (err)
 		return err;
 	if (n < 0 || n >= count())
-		return mpii_session_raise(s, mpii_fail(MPI_ERR_ARG, "n is %d, "
-						       "but there are %d "
-						       "process sets", n,
-						       count()), func);
+		return mpii_session_raise(s,
+					  mpii_fail(MPI_ERR_ARG,
+						    "n is %d, "
+						    "but there are %d "
+						    "process sets",
+						    n, count()),
+					  func);
 	if (!pset_len || (*pset_len > 0 && !pset_name))
-		return mpii_session_bad_null(s, func, pset_len ? "pset_name" :
-								 "pset_len");
+		return mpii_session_bad_null(
+			s, func, pset_len ? "pset_name" : "pset_len");
 	if (*pset_len > 0)
 		snprintf(pset_name, *pset_len, "%s", names[n]);
 	*pset_len = (int)strlen(names[n]) + 1;
@@ -132,8 +139,8 @@ int PMPI_Session_get_pset_info(MPI_Session session, const char *pset_name,
 	i = mpii_info_copy(NULL);
 	if (!i || !mpii_info_add(i, "mpi_size", size)) {
 		mpii_info_destroy(i);
-		return mpii_session_raise(s, mpii_fail(MPI_ERR_NO_MEM,
-						       "out of memory"), func);
+		return mpii_session_raise(
+			s, mpii_fail(MPI_ERR_NO_MEM, "out of memory"), func);
 	}
 	*info = (MPI_Info)i;
 	return MPI_SUCCESS;
@@ -156,8 +163,8 @@ int PMPI_Group_from_session_pset(MPI_Session session, const char *pset_name,
 	if (world)
 		g = mpii_group_create(members(set, world), world);
 	if (!g)
-		return mpii_session_raise(s, mpii_fail(MPI_ERR_NO_MEM,
-						       "out of memory"), func);
+		return mpii_session_raise(
+			s, mpii_fail(MPI_ERR_NO_MEM, "out of memory"), func);
 	mpii_session_hold(s);
 	g->session = s;
 	*newgroup = mpii_group_handle(g);

@@ -64,8 +64,8 @@ int PMPI_T_cvar_get_info(int cvar_index, char *name, int *name_len,
 	mpii_tools_string(s.help, desc, desc_len);
 	GIVE(verbosity, MPI_T_VERBOSITY_USER_BASIC);
 	GIVE(datatype, forms[s.kind].type);
-	GIVE(enumtype, s.kind == O2G_SETTING_BOOL ? &mpii_switch :
-						    MPI_T_ENUM_NULL);
+	GIVE(enumtype,
+	     s.kind == O2G_SETTING_BOOL ? &mpii_switch : MPI_T_ENUM_NULL);
 	GIVE(bind, MPI_T_BIND_NO_OBJECT);
 	GIVE(scope, MPI_T_SCOPE_LOCAL);
 	return MPI_SUCCESS;

@@ -25,16 +25,18 @@ static const struct {
 	const char *name, *desc;
 } kinds[MPII_EVENT_COUNT] = {
 	[MPII_EVENT_ERROR] = { "error_raised", "an MPI call failed: the error "
-			       "code and its class" },
+					       "code and its class" },
 	[MPII_EVENT_COMM_NEW] = { "comm_created", "a communicator was made: "
-				  "its context and size" },
+						  "its context and size" },
 	[MPII_EVENT_COMM_FREE] = { "comm_freed", "a communicator was freed: "
-				   "its context and size" },
+						 "its context and size" },
 };
 
 static const MPI_T_cb_safety levels[LEVELS] = {
-	MPI_T_CB_REQUIRE_NONE, MPI_T_CB_REQUIRE_MPI_RESTRICTED,
-	MPI_T_CB_REQUIRE_THREAD_SAFE, MPI_T_CB_REQUIRE_ASYNC_SIGNAL_SAFE,
+	MPI_T_CB_REQUIRE_NONE,
+	MPI_T_CB_REQUIRE_MPI_RESTRICTED,
+	MPI_T_CB_REQUIRE_THREAD_SAFE,
+	MPI_T_CB_REQUIRE_ASYNC_SIGNAL_SAFE,
 };
 
 struct MPI_ABI_T_event_registration {
@@ -147,7 +149,8 @@ int PMPI_T_source_get_info(int source_index, char *name, int *name_len,
 		return MPI_T_ERR_INVALID_INDEX;
 	mpii_tools_string("process", name, name_len);
 	mpii_tools_string("what happens in this process, by its monotonic "
-			  "clock in nanoseconds", desc, desc_len);
+			  "clock in nanoseconds",
+			  desc, desc_len);
 	/* threads report independently of each other */
 	GIVE(ordering, MPI_T_SOURCE_UNORDERED);
 	GIVE(ticks_per_second, 1000000000);
@@ -358,7 +361,8 @@ static void tell(MPI_T_event_registration r,
 
 void mpii_event_raise(enum mpii_event e, int a, int b)
 {
-	struct MPI_ABI_T_event_instance event = { e, (MPI_Count)o2g_now_ns(),
+	struct MPI_ABI_T_event_instance event = { e,
+						  (MPI_Count)o2g_now_ns(),
 						  { a, b } };
 	MPI_T_event_registration r;
 

@@ -23,7 +23,8 @@ void mpii_event_raise(enum mpii_event e, int a, int b);
 static inline void mpii_event(enum mpii_event e, int a, int b)
 {
 	if (__builtin_expect(atomic_load_explicit(&mpii_events_wanted,
-						  memory_order_relaxed), 0))
+						  memory_order_relaxed),
+			     0))
 		mpii_event_raise(e, a, b);
 }
 

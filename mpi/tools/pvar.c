@@ -24,10 +24,10 @@ struct pvar {
 };
 
 /* Functions that read the field of their name. */
-#define FIELD(of, name)                                \
-	static value name(const struct o2g_##of *i)     \
-	{                                               \
-		return i->name;                         \
+#define FIELD(of, name)                             \
+	static value name(const struct o2g_##of *i) \
+	{                                           \
+		return i->name;                     \
 	}
 
 FIELD(ep_info, posted)
@@ -39,15 +39,22 @@ FIELD(peer_info, bytes_sent)
 FIELD(peer_info, messages_received)
 FIELD(peer_info, bytes_received)
 
-#define QUEUE(class, name, fn, desc)                                         \
-	{ name, desc, MPI_T_PVAR_CLASS_##class, MPI_T_BIND_NO_OBJECT, true, \
-	  fn, NULL }
-#define TOTAL(class, name, fn, desc)                                          \
-	{ name, desc, MPI_T_PVAR_CLASS_##class, MPI_T_BIND_NO_OBJECT, false, \
-	  NULL, fn }
-#define BY_RANK(class, name, fn, desc)                                       \
-	{ name, desc " for each rank of the communicator",                  \
-	  MPI_T_PVAR_CLASS_##class, MPI_T_BIND_MPI_COMM, false, NULL, fn }
+#define QUEUE(class, name, fn, desc)                                        \
+	{                                                                   \
+		name, desc, MPI_T_PVAR_CLASS_##class, MPI_T_BIND_NO_OBJECT, \
+			true, fn, NULL                                      \
+	}
+#define TOTAL(class, name, fn, desc)                                        \
+	{                                                                   \
+		name, desc, MPI_T_PVAR_CLASS_##class, MPI_T_BIND_NO_OBJECT, \
+			false, NULL, fn                                     \
+	}
+#define BY_RANK(class, name, fn, desc)                                        \
+	{                                                                     \
+		name, desc " for each rank of the communicator",              \
+			MPI_T_PVAR_CLASS_##class, MPI_T_BIND_MPI_COMM, false, \
+			NULL, fn                                              \
+	}
 
 /* Those of the queues first: see mpii_pvars_of_queues. */
 static const struct pvar pvars[] = {
@@ -143,7 +150,7 @@ struct MPI_ABI_T_pvar_handle {
 	struct MPI_ABI_T_pvar_session *session;
 	struct mpii_comm *comm; /* held; NULL: not bound */
 	int count;
-	value *base; /* what reads are lessened by */
+	value *base;			    /* what reads are lessened by */
 	struct MPI_ABI_T_pvar_handle *next; /* in the session */
 };
 
@@ -288,7 +295,8 @@ static value current(const struct MPI_ABI_T_pvar_handle *h, int i)
 		return o2g_ep_info(mpii.ep, &ep) ? 0 : h->var->of_endpoint(&ep);
 	if (h->comm)
 		return o2g_peer_info(mpii.ep, h->comm->world[i], &peer) ?
-			       0 : h->var->of_peer(&peer);
+			       0 :
+			       h->var->of_peer(&peer);
 	for (int r = 0; r < mpii.size; r++)
 		if (!o2g_peer_info(mpii.ep, r, &peer))
 			sum += h->var->of_peer(&peer);

@@ -55,8 +55,9 @@ struct MPI_ABI_T_enum {
 	} item[2];
 };
 
-struct MPI_ABI_T_enum mpii_switch = { "switch", 2, { { 0, "off" },
-						     { 1, "on" } } };
+struct MPI_ABI_T_enum mpii_switch = { "switch",
+				      2,
+				      { { 0, "off" }, { 1, "on" } } };
 
 int PMPI_T_enum_get_info(MPI_T_enum enumtype, int *num, char *name,
 			 int *name_len)

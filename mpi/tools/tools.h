@@ -14,9 +14,9 @@
 
 /* Between MPI_T_init_thread and MPI_T_finalize? */
 bool mpii_tools_on(void);
-#define TOOLS_ON()                                       \
-	do {                                             \
-		if (!mpii_tools_on())                    \
+#define TOOLS_ON()                                        \
+	do {                                              \
+		if (!mpii_tools_on())                     \
 			return MPI_T_ERR_NOT_INITIALIZED; \
 	} while (0)
 

@@ -27,22 +27,26 @@ int mpii_cart_check(const char *func, struct mpii_comm *c, int ndims,
 	long long total = 1;
 
 	if (ndims < 0)
-		return mpii_error(c, MPI_ERR_DIMS, func, "ndims is %d, but "
-				  "must not be negative", ndims);
+		return mpii_error(c, MPI_ERR_DIMS, func,
+				  "ndims is %d, but "
+				  "must not be negative",
+				  ndims);
 	if (ndims > 0 && (!dims || !periods))
 		return mpii_bad_null(c, func, dims ? "periods" : "dims");
 	for (int i = 0; i < ndims; i++) {
 		if (dims[i] < 1)
-			return mpii_error(c, MPI_ERR_DIMS, func, "dims[%d] is "
-					  "%d, but must be positive", i,
-					  dims[i]);
+			return mpii_error(c, MPI_ERR_DIMS, func,
+					  "dims[%d] is "
+					  "%d, but must be positive",
+					  i, dims[i]);
 		if (total <= c->size)
 			total *= dims[i];
 	}
 	if (total > c->size)
-		return mpii_error(c, MPI_ERR_DIMS, func, "the grid needs more "
-				  "processes than the %d of %s", c->size,
-				  mpii_comm_words(c));
+		return mpii_error(c, MPI_ERR_DIMS, func,
+				  "the grid needs more "
+				  "processes than the %d of %s",
+				  c->size, mpii_comm_words(c));
 	*n = (int)total;
 	return MPI_SUCCESS;
 }

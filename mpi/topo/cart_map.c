@@ -60,7 +60,9 @@ static void try_shapes(struct shape *s, int i, int left)
 static int *best_block(int ndims, const int *dims, const int *periods,
 		       int places)
 {
-	struct shape s = { .ndims = ndims, .dims = dims, .periods = periods,
+	struct shape s = { .ndims = ndims,
+			   .dims = dims,
+			   .periods = periods,
 			   .cut = 1e300 };
 
 	s.now = mpii_topo_ints(NULL, ndims);
@@ -105,15 +107,15 @@ static int *by_node(const struct mpii_comm *c, int n, int *per)
 			break;
 	}
 	free(done);
-	if (k == n && *per < n && *per > 1)
+	if (k == n && *per<n && * per> 1)
 		return ranks;
 	free(ranks);
 	return NULL;
 }
 
 /* Fill block after block with node after node. */
-static void fill(int ndims, const int *dims, const int *block,
-		 const int *ranks, int n, int *order, int *coords)
+static void fill(int ndims, const int *dims, const int *block, const int *ranks,
+		 int n, int *order, int *coords)
 {
 	int inner, outer, per = 1;
 

@@ -22,9 +22,10 @@ static int check_room(const char *func, struct mpii_comm *c,
 {
 	if (maxdims >= t->ndims)
 		return MPI_SUCCESS;
-	return mpii_error(c, MPI_ERR_ARG, func, "maxdims is %d, but the grid "
-			  "has %d dimension%s", maxdims, t->ndims,
-			  t->ndims == 1 ? "" : "s");
+	return mpii_error(c, MPI_ERR_ARG, func,
+			  "maxdims is %d, but the grid "
+			  "has %d dimension%s",
+			  maxdims, t->ndims, t->ndims == 1 ? "" : "s");
 }
 
 int PMPI_Cart_get(MPI_Comm comm, int maxdims, int dims[], int periods[],
@@ -41,8 +42,10 @@ int PMPI_Cart_get(MPI_Comm comm, int maxdims, int dims[], int periods[],
 	if (err)
 		return err;
 	if (t->ndims > 0 && (!dims || !periods || !coords))
-		return mpii_bad_null(c, func, !dims ? "dims" :
-				     !periods ? "periods" : "coords");
+		return mpii_bad_null(c, func,
+				     !dims    ? "dims" :
+				     !periods ? "periods" :
+						"coords");
 	for (int i = 0; i < t->ndims; i++) {
 		dims[i] = t->dims[i];
 		periods[i] = t->periods[i];
@@ -75,10 +78,11 @@ int PMPI_Cart_rank(MPI_Comm comm, const int coords[], int *rank)
 		if (t->periods[i])
 			at = wrap(at, t->dims[i]);
 		if (at < 0 || at >= t->dims[i])
-			return mpii_error(c, MPI_ERR_ARG, func, "coords[%d] is "
+			return mpii_error(c, MPI_ERR_ARG, func,
+					  "coords[%d] is "
 					  "%d, but dimension %d has %d places "
-					  "and is not periodic", i, at, i,
-					  t->dims[i]);
+					  "and is not periodic",
+					  i, at, i, t->dims[i]);
 		r = r * t->dims[i] + at;
 	}
 	*rank = r;
@@ -133,12 +137,14 @@ int PMPI_Cart_shift(MPI_Comm comm, int direction, int disp, int *rank_source,
 	if (err)
 		return err;
 	if (direction < 0 || direction >= t->ndims)
-		return mpii_error(c, MPI_ERR_ARG, func, "direction is %d, but "
-				  "the grid has %d dimension%s", direction,
-				  t->ndims, t->ndims == 1 ? "" : "s");
+		return mpii_error(c, MPI_ERR_ARG, func,
+				  "direction is %d, but "
+				  "the grid has %d dimension%s",
+				  direction, t->ndims,
+				  t->ndims == 1 ? "" : "s");
 	if (!rank_source || !rank_dest)
-		return mpii_bad_null(c, func, rank_source ? "rank_dest" :
-							    "rank_source");
+		return mpii_bad_null(c, func,
+				     rank_source ? "rank_dest" : "rank_source");
 	*rank_source = walk(t, c->rank, direction, -(long long)disp);
 	*rank_dest = walk(t, c->rank, direction, disp);
 	return MPI_SUCCESS;

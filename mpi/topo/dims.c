@@ -120,15 +120,17 @@ static int remaining(const char *func, int nnodes, int ndims, const int *dims,
 	*nfree = 0;
 	for (int i = 0; i < ndims; i++) {
 		if (dims[i] < 0)
-			return mpii_error(NULL, MPI_ERR_DIMS, func, "dims[%d] "
-					  "is %d, but must not be negative", i,
-					  dims[i]);
+			return mpii_error(NULL, MPI_ERR_DIMS, func,
+					  "dims[%d] "
+					  "is %d, but must not be negative",
+					  i, dims[i]);
 		*nfree += dims[i] == 0;
 		if (dims[i] && fixed <= nnodes)
 			fixed *= dims[i];
 	}
 	if (nnodes % fixed || (*nfree == 0 && ndims > 0 && fixed != nnodes))
-		return mpii_error(NULL, MPI_ERR_DIMS, func, "nnodes is %d, "
+		return mpii_error(NULL, MPI_ERR_DIMS, func,
+				  "nnodes is %d, "
 				  "which the given dimensions do not divide",
 				  nnodes);
 	*left = (int)(nnodes / fixed);

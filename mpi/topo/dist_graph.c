@@ -12,15 +12,18 @@ int mpii_dist_check_edges(const char *func, struct mpii_comm *c,
 			  const struct mpii_edges_arg *a)
 {
 	if (a->n < 0)
-		return mpii_error(c, MPI_ERR_ARG, func, "%s is %d, but must "
-				  "not be negative", a->n_name, a->n);
+		return mpii_error(c, MPI_ERR_ARG, func,
+				  "%s is %d, but must "
+				  "not be negative",
+				  a->n_name, a->n);
 	if (a->n == 0)
 		return MPI_SUCCESS;
 	if (!a->ranks)
 		return mpii_bad_null(c, func, a->ranks_name);
 	for (int i = 0; i < a->n; i++)
 		if (a->ranks[i] < 0 || a->ranks[i] >= c->size)
-			return mpii_error(c, MPI_ERR_RANK, func, "%s[%d] is "
+			return mpii_error(c, MPI_ERR_RANK, func,
+					  "%s[%d] is "
 					  "%d, but %s has %d rank%s",
 					  a->ranks_name, i, a->ranks[i],
 					  mpii_comm_words(c), c->size,
@@ -28,12 +31,17 @@ int mpii_dist_check_edges(const char *func, struct mpii_comm *c,
 	if (a->weights == MPI_UNWEIGHTED)
 		return MPI_SUCCESS;
 	if (!a->weights || a->weights == MPI_WEIGHTS_EMPTY)
-		return mpii_error(c, MPI_ERR_ARG, func, "%s is %s, but there "
-				  "are %d edges", a->weights_name, a->weights ?
-				  "MPI_WEIGHTS_EMPTY" : "a null pointer", a->n);
+		return mpii_error(c, MPI_ERR_ARG, func,
+				  "%s is %s, but there "
+				  "are %d edges",
+				  a->weights_name,
+				  a->weights ? "MPI_WEIGHTS_EMPTY" :
+					       "a null pointer",
+				  a->n);
 	for (int i = 0; i < a->n; i++)
 		if (a->weights[i] < 0)
-			return mpii_error(c, MPI_ERR_ARG, func, "%s[%d] is %d, "
+			return mpii_error(c, MPI_ERR_ARG, func,
+					  "%s[%d] is %d, "
 					  "but must not be negative",
 					  a->weights_name, i, a->weights[i]);
 	return MPI_SUCCESS;
@@ -81,11 +89,12 @@ int PMPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree,
 				    int reorder, MPI_Comm *comm_dist_graph)
 {
 	static const char func[] = "MPI_Dist_graph_create_adjacent";
-	struct mpii_edges_arg in = { indegree, sources, sourceweights,
+	struct mpii_edges_arg in = { indegree,	 sources,   sourceweights,
 				     "indegree", "sources", "sourceweights" };
-	struct mpii_edges_arg out = { outdegree, destinations, destweights,
-				      "outdegree", "destinations",
-				      "destweights" };
+	struct mpii_edges_arg out = {
+		outdegree,   destinations,   destweights,
+		"outdegree", "destinations", "destweights"
+	};
 	struct mpii_topo *t;
 	struct mpii_comm *c;
 	int err = mpii_topo_parent(func, comm_old, comm_dist_graph, &c);
@@ -100,7 +109,8 @@ int PMPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree,
 		return err;
 	if ((sourceweights == MPI_UNWEIGHTED) !=
 	    (destweights == MPI_UNWEIGHTED))
-		return mpii_error(c, MPI_ERR_ARG, func, "one of sourceweights "
+		return mpii_error(c, MPI_ERR_ARG, func,
+				  "one of sourceweights "
 				  "and destweights is MPI_UNWEIGHTED, the "
 				  "other is not");
 	t = make(&in, &out);
@@ -123,8 +133,10 @@ int PMPI_Dist_graph_neighbors_count(MPI_Comm comm, int *indegree,
 	if (err)
 		return err;
 	if (!indegree || !outdegree || !weighted)
-		return mpii_bad_null(c, func, !indegree ? "indegree" :
-				     !outdegree ? "outdegree" : "weighted");
+		return mpii_bad_null(c, func,
+				     !indegree	? "indegree" :
+				     !outdegree ? "outdegree" :
+						  "weighted");
 	*indegree = t->indegree;
 	*outdegree = t->outdegree;
 	*weighted = t->weighted;
@@ -151,8 +163,10 @@ static int check_room(const char *func, struct mpii_comm *c, int max, int n,
 		      const char *ranks_name)
 {
 	if (max < 0)
-		return mpii_error(c, MPI_ERR_ARG, func, "%s is %d, but must "
-				  "not be negative", max_name, max);
+		return mpii_error(c, MPI_ERR_ARG, func,
+				  "%s is %d, but must "
+				  "not be negative",
+				  max_name, max);
 	if (max > 0 && n > 0 && !ranks)
 		return mpii_bad_null(c, func, ranks_name);
 	return MPI_SUCCESS;
@@ -177,8 +191,9 @@ int PMPI_Dist_graph_neighbors(MPI_Comm comm, int maxindegree, int sources[],
 		return err;
 	if (t->weighted && ((maxindegree && t->indegree && !sourceweights) ||
 			    (maxoutdegree && t->outdegree && !destweights)))
-		return mpii_bad_null(c, func, sourceweights ? "destweights" :
-							      "sourceweights");
+		return mpii_bad_null(c, func,
+				     sourceweights ? "destweights" :
+						     "sourceweights");
 	give(maxindegree, t->indegree, t->sources,
 	     t->weighted ? t->in_weights : NULL, sources, sourceweights);
 	give(maxoutdegree, t->outdegree, t->destinations,

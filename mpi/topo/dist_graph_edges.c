@@ -139,7 +139,8 @@ static int sort_out(struct exchange *x, int n, const int *sources,
 		for (int j = 0; j < degrees[i]; j++, k++) {
 			e = (struct edge){ sources[i], dests[k],
 					   weights == MPI_UNWEIGHTED ?
-						   0 : weights[k] };
+						   0 :
+						   weights[k] };
 			*next[e.source]++ = e;
 			if (e.dest != e.source)
 				*next[e.dest]++ = e;
@@ -206,15 +207,15 @@ static int agree_weighted(struct mpii_comm *c, bool edges, const int *weights,
 	if (err || nobody[0] || nobody[1])
 		return err;
 	return mpii_fail(MPI_ERR_ARG, "weights is MPI_UNWEIGHTED at some "
-			 "processes, but not at all");
+				      "processes, but not at all");
 }
 
 static int check(const char *func, struct mpii_comm *c, int n,
 		 const int *sources, const int *degrees,
 		 struct mpii_edges_arg *dests)
 {
-	struct mpii_edges_arg from = { n, sources, MPI_UNWEIGHTED, "n",
-				       "sources", "" };
+	struct mpii_edges_arg from = { n,   sources,   MPI_UNWEIGHTED,
+				       "n", "sources", "" };
 	int err = mpii_dist_check_edges(func, c, &from);
 	long long total = 0;
 
@@ -224,9 +225,10 @@ static int check(const char *func, struct mpii_comm *c, int n,
 		return mpii_bad_null(c, func, "degrees");
 	for (int i = 0; i < n; i++) {
 		if (degrees[i] < 0)
-			return mpii_error(c, MPI_ERR_ARG, func, "degrees[%d] "
-					  "is %d, but must not be negative", i,
-					  degrees[i]);
+			return mpii_error(c, MPI_ERR_ARG, func,
+					  "degrees[%d] "
+					  "is %d, but must not be negative",
+					  i, degrees[i]);
 		total += degrees[i];
 	}
 	if (total > INT32_MAX / 4)
@@ -242,8 +244,8 @@ int PMPI_Dist_graph_create(MPI_Comm comm_old, int n, const int sources[],
 			   MPI_Comm *comm_dist_graph)
 {
 	static const char func[] = "MPI_Dist_graph_create";
-	struct mpii_edges_arg dests = { 0, destinations, weights, "n",
-					"destinations", "weights" };
+	struct mpii_edges_arg dests = { 0,   destinations,   weights,
+					"n", "destinations", "weights" };
 	struct exchange x = { .nreqs = 0 };
 	struct mpii_topo *t = NULL;
 	struct mpii_comm *c;

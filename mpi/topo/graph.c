@@ -11,7 +11,8 @@ static int check_index(const char *func, struct mpii_comm *c, int nnodes,
 		if (index[i] < before)
 			return mpii_error(c, MPI_ERR_ARG, func,
 					  "index[%d] is %d, but must not be "
-					  "less than %d", i, index[i], before);
+					  "less than %d",
+					  i, index[i], before);
 	return MPI_SUCCESS;
 }
 
@@ -22,7 +23,8 @@ static int check(const char *func, struct mpii_comm *c, int nnodes,
 	int err;
 
 	if (nnodes < 0 || nnodes > c->size)
-		return mpii_error(c, MPI_ERR_ARG, func, "nnodes is %d, but "
+		return mpii_error(c, MPI_ERR_ARG, func,
+				  "nnodes is %d, but "
 				  "must be between 0 and the %d ranks of %s",
 				  nnodes, c->size, mpii_comm_words(c));
 	if (nnodes == 0)
@@ -36,9 +38,10 @@ static int check(const char *func, struct mpii_comm *c, int nnodes,
 		return mpii_bad_null(c, func, "edges");
 	for (int i = 0; i < index[nnodes - 1]; i++)
 		if (edges[i] < 0 || edges[i] >= nnodes)
-			return mpii_error(c, MPI_ERR_ARG, func, "edges[%d] is "
-					  "%d, but the graph has %d node%s", i,
-					  edges[i], nnodes,
+			return mpii_error(c, MPI_ERR_ARG, func,
+					  "edges[%d] is "
+					  "%d, but the graph has %d node%s",
+					  i, edges[i], nnodes,
 					  nnodes == 1 ? "" : "s");
 	return MPI_SUCCESS;
 }

@@ -72,7 +72,8 @@ static int check_side(const char *func, struct mpii_comm *c, int n,
 	*s = (struct coll_side){ .buf = (char *)a->buf, .count = a->count };
 	if (a->lists) {
 		err = n ? coll_check_lists(func, c, &a->l, a->counts_name,
-					   a->displs_name) : MPI_SUCCESS;
+					   a->displs_name) :
+			  MPI_SUCCESS;
 		if (err)
 			return err;
 		err = coll_arrays_take(w, &a->l, n, s);
@@ -115,15 +116,23 @@ static int run(const struct coll_how *how, coll_fn *fn,
 
 /* --- the calls --- */
 
-#define PLAIN(dir) \
-	{ #dir "buf", #dir "type", #dir "count", NULL, .buf = dir##buf, \
-	  .count = dir##count, .type = dir##type }
-#define VECTOR(dir, d, lists_) \
-	{ #dir "buf", #dir "type", #dir "counts", d, .buf = dir##buf, \
-	  .type = dir##type, .lists = true, .l = lists_ }
-#define TYPED(dir, d, lists_) \
-	{ #dir "buf", #dir "types", #dir "counts", d, .buf = dir##buf, \
-	  .lists = true, .w = true, .l = lists_ }
+#define PLAIN(dir)                                            \
+	{                                                     \
+#dir "buf", #dir "type", #dir "count", NULL,  \
+			.buf = dir##buf, .count = dir##count, \
+			.type = dir##type                     \
+	}
+#define VECTOR(dir, d, lists_)                                             \
+	{                                                                  \
+#dir "buf", #dir "type", #dir "counts", d,                 \
+			.buf = dir##buf, .type = dir##type, .lists = true, \
+			.l = lists_                                        \
+	}
+#define TYPED(dir, d, lists_)                                                  \
+	{                                                                      \
+#dir "buf", #dir "types", #dir "counts", d,                    \
+			.buf = dir##buf, .lists = true, .w = true, .l = lists_ \
+	}
 
 static int allgather(const struct coll_how *how, const void *sendbuf,
 		     MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
@@ -180,26 +189,29 @@ static int alltoallw(const struct coll_how *how, const void *sendbuf,
 	COLL_PARAMS(const void *sendbuf, count_t sendcount,                  \
 		    MPI_Datatype sendtype, void *recvbuf, count_t recvcount, \
 		    MPI_Datatype recvtype, MPI_Comm comm)
-#define PARAMS_GATHERV(count_t, displ_t)                                     \
-	COLL_PARAMS(const void *sendbuf, count_t sendcount,                  \
-		    MPI_Datatype sendtype, void *recvbuf,                    \
-		    const count_t recvcounts[], const displ_t displs[],      \
+#define PARAMS_GATHERV(count_t, displ_t)                                \
+	COLL_PARAMS(const void *sendbuf, count_t sendcount,             \
+		    MPI_Datatype sendtype, void *recvbuf,               \
+		    const count_t recvcounts[], const displ_t displs[], \
 		    MPI_Datatype recvtype, MPI_Comm comm)
-#define PARAMS_V(count_t, displ_t)                                           \
-	COLL_PARAMS(const void *sendbuf, const count_t sendcounts[],         \
-		    const displ_t sdispls[], MPI_Datatype sendtype,          \
-		    void *recvbuf, const count_t recvcounts[],               \
-		    const displ_t rdispls[], MPI_Datatype recvtype,          \
+#define PARAMS_V(count_t, displ_t)                                   \
+	COLL_PARAMS(const void *sendbuf, const count_t sendcounts[], \
+		    const displ_t sdispls[], MPI_Datatype sendtype,  \
+		    void *recvbuf, const count_t recvcounts[],       \
+		    const displ_t rdispls[], MPI_Datatype recvtype,  \
 		    MPI_Comm comm)
-#define PARAMS_W(count_t)                                                    \
-	COLL_PARAMS(const void *sendbuf, const count_t sendcounts[],         \
+#define PARAMS_W(count_t)                                                     \
+	COLL_PARAMS(const void *sendbuf, const count_t sendcounts[],          \
 		    const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], \
-		    void *recvbuf, const count_t recvcounts[],               \
+		    void *recvbuf, const count_t recvcounts[],                \
 		    const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], \
 		    MPI_Comm comm)
 /* Of alltoallw: displacements are addresses in both forms. */
-#define W_LISTS(member, c, d, t) \
-	(struct coll_lists){ .member = c, .displs_c = d, .types = t }
+#define W_LISTS(member, c, d, t)                       \
+	(struct coll_lists)                            \
+	{                                              \
+		.member = c, .displs_c = d, .types = t \
+	}
 
 COLL_FORMS(Neighbor_allgather, Ineighbor_allgather, Neighbor_allgather_init,
 	   PARAMS(int), allgather, sendbuf, sendcount, sendtype, recvbuf,

@@ -61,8 +61,8 @@ static const char *kind_words(int kind)
 	}
 }
 
-int mpii_topo_find(const char *func, MPI_Comm h, int kind,
-		   struct mpii_comm **c, struct mpii_topo **t)
+int mpii_topo_find(const char *func, MPI_Comm h, int kind, struct mpii_comm **c,
+		   struct mpii_topo **t)
 {
 	*c = mpii_comm_get(h);
 	if (!*c)
@@ -84,7 +84,8 @@ int mpii_topo_parent(const char *func, MPI_Comm h, MPI_Comm *out,
 	if ((*c)->inter)
 		return mpii_error(*c, MPI_ERR_COMM, func,
 				  "%s is an intercommunicator: a topology "
-				  "needs one group", mpii_comm_words(*c));
+				  "needs one group",
+				  mpii_comm_words(*c));
 	if (!out)
 		return mpii_bad_null(*c, func, "the new communicator");
 	*out = MPI_COMM_NULL; /* what a program sees if it goes wrong later */

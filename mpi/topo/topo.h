@@ -36,8 +36,8 @@ struct mpii_topo *mpii_topo_create(int kind);
 int *mpii_topo_ints(const int *from, int n);
 /* The communicator and its topology, or an error raised: MPI_ERR_COMM, or
  * MPI_ERR_TOPOLOGY when it has none of this kind (0: any). */
-int mpii_topo_find(const char *func, MPI_Comm h, int kind,
-		   struct mpii_comm **c, struct mpii_topo **t);
+int mpii_topo_find(const char *func, MPI_Comm h, int kind, struct mpii_comm **c,
+		   struct mpii_topo **t);
 /* The same for the constructors: an intracommunicator and room for a result. */
 int mpii_topo_parent(const char *func, MPI_Comm h, MPI_Comm *out,
 		     struct mpii_comm **c);

@@ -48,8 +48,10 @@ void dev_open_as(struct dev *d, uint32_t slots)
 void dev_open(struct dev *d, uint32_t rank, uint32_t size, uint32_t slots)
 {
 	memset(d, 0, sizeof(*d));
-	d->s = (struct o2gd_setup){ .version = O2GD_VERSION, .rank = rank,
-				    .size = size, .sq_entries = 64,
+	d->s = (struct o2gd_setup){ .version = O2GD_VERSION,
+				    .rank = rank,
+				    .size = size,
+				    .sq_entries = 64,
 				    .cq_entries = 256,
 				    .dump_size = 1 << 20,
 				    .eager_max = 64 << 10,
@@ -119,8 +121,12 @@ void dev_join(const struct dev *a, const struct dev *b)
 int dev_submit(const struct dev *d, uint8_t op, uint32_t slot, uint32_t peer,
 	       uint64_t tag, const void *buf, uint64_t len)
 {
-	struct o2gd_sqe e = { .op = op, .slot = slot, .peer = peer, .tag = tag,
-			      .addr = (uintptr_t)buf, .len = len };
+	struct o2gd_sqe e = { .op = op,
+			      .slot = slot,
+			      .peer = peer,
+			      .tag = tag,
+			      .addr = (uintptr_t)buf,
+			      .len = len };
 
 	return dev_call(d, O2GD_SUBMIT, &e);
 }
@@ -134,8 +140,11 @@ void dev_recv(struct dev *d, uint32_t slot, uint32_t source, uint64_t tag,
 		return;
 	}
 	d->sq[d->sq_tail & (d->s.sq_entries - 1)] =
-		(struct o2gd_sqe){ .op = O2GD_OP_RECV, .slot = slot,
-				   .peer = source, .tag = tag, .len = len };
+		(struct o2gd_sqe){ .op = O2GD_OP_RECV,
+				   .slot = slot,
+				   .peer = source,
+				   .tag = tag,
+				   .len = len };
 	__atomic_store_n(&d->shared->sq_tail, ++d->sq_tail, __ATOMIC_RELEASE);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	if (__atomic_load_n(&d->shared->unexpected, __ATOMIC_ACQUIRE))
@@ -145,7 +154,9 @@ void dev_recv(struct dev *d, uint32_t slot, uint32_t source, uint64_t tag,
 int dev_inject(const struct dev *d, uint32_t peer, uint64_t tag,
 	       const void *buf, uint32_t len)
 {
-	struct o2gd_inject i = { .peer = peer, .len = len, .tag = tag,
+	struct o2gd_inject i = { .peer = peer,
+				 .len = len,
+				 .tag = tag,
 				 .addr = (uintptr_t)buf };
 
 	return dev_call(d, O2GD_INJECT, &i);

@@ -12,10 +12,10 @@
 
 #include "uapi/o2g.h"
 
-#define CHECK(cond)                                                         \
-	do {                                                                \
-		if (!(cond))                                                \
-			dev_fail(__FILE__, __LINE__, #cond);                \
+#define CHECK(cond)                                          \
+	do {                                                 \
+		if (!(cond))                                 \
+			dev_fail(__FILE__, __LINE__, #cond); \
 	} while (0)
 
 void dev_fail(const char *file, int line, const char *what)
@@ -67,7 +67,10 @@ struct dev_case {
 	void (*run)(void);
 };
 
-#define DEV_CASE(f) { #f, f }
+#define DEV_CASE(f)   \
+	{             \
+#f, f \
+	}
 
 /*
  * Run those whose name holds argv[1], or all, each in a process of its own: a

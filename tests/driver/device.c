@@ -17,10 +17,14 @@
 
 static void setup__refuses(void)
 {
-	struct o2gd_setup good = { .version = O2GD_VERSION, .size = 2,
-				   .sq_entries = 64, .cq_entries = 64,
-				   .dump_size = 1 << 20, .eager_max = 1,
-				   .data_chunk = 1 }, s;
+	struct o2gd_setup good = { .version = O2GD_VERSION,
+				   .size = 2,
+				   .sq_entries = 64,
+				   .cq_entries = 64,
+				   .dump_size = 1 << 20,
+				   .eager_max = 1,
+				   .data_chunk = 1 },
+			  s;
 	struct dev d = { .fd = open(O2GD_DEVICE, O_RDWR) };
 	uint32_t n = 16;
 
@@ -55,7 +59,8 @@ static void setup__bad_sizes(void)
 					     { 64, 64, 0 } };
 
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
-		struct o2gd_setup s = { .version = O2GD_VERSION, .size = 2,
+		struct o2gd_setup s = { .version = O2GD_VERSION,
+					.size = 2,
 					.sq_entries = sizes[i][0],
 					.cq_entries = sizes[i][1],
 					.dump_size = sizes[i][2],
@@ -259,5 +264,6 @@ static const struct dev_case cases[] = {
 
 int main(int argc, char **argv)
 {
-	return dev_run_cases(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+	return dev_run_cases(argc, argv, cases,
+			     sizeof(cases) / sizeof(cases[0]));
 }

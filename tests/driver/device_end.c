@@ -66,7 +66,8 @@ static void peer__sends_garbage(void)
 	dev_tcp_pair(tcp);
 	CHECK(dev_register(&a, 1, tcp[0]) == 0);
 	dev_recv(&a, 5, 1, 1, NULL, 100);
-	CHECK(write(tcp[1], "GET / HTTP/1.0\r\nHost: a place far away and long\r\n\r\n",
+	CHECK(write(tcp[1],
+		    "GET / HTTP/1.0\r\nHost: a place far away and long\r\n\r\n",
 		    51) == 51);
 	c = dev_next(&a, NULL, 0);
 	CHECK(c.slot == 5 && c.status == -O2G_ERR_PEER);
@@ -153,5 +154,6 @@ static const struct dev_case cases[] = {
 
 int main(int argc, char **argv)
 {
-	return dev_run_cases(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+	return dev_run_cases(argc, argv, cases,
+			     sizeof(cases) / sizeof(cases[0]));
 }

@@ -23,10 +23,16 @@ static uint64_t tcp_sent(int fd)
 static void local__copied_once(void)
 {
 	static unsigned char mem[4 * MIB];
-	struct o2gd_mem m = { .addr = (uintptr_t)mem, .len = sizeof(mem),
-			      .access = O2GD_READ, .key = 5 };
-	struct o2gd_sqe e = { .op = O2GD_OP_GET, .slot = 9, .peer = 1, .key = 5,
-			      .addr = (uintptr_t)buf, .len = sizeof(mem) };
+	struct o2gd_mem m = { .addr = (uintptr_t)mem,
+			      .len = sizeof(mem),
+			      .access = O2GD_READ,
+			      .key = 5 };
+	struct o2gd_sqe e = { .op = O2GD_OP_GET,
+			      .slot = 9,
+			      .peer = 1,
+			      .key = 5,
+			      .addr = (uintptr_t)buf,
+			      .len = sizeof(mem) };
 	int tcp[2];
 
 	dev_open(&a, 0, 2, 512);
@@ -60,10 +66,16 @@ static void local__copied_once(void)
 static void local__no_tcp(void)
 {
 	static unsigned char mem[20000];
-	struct o2gd_mem m = { .addr = (uintptr_t)mem, .len = sizeof(mem),
-			      .access = O2GD_WRITE, .key = 5 };
-	struct o2gd_sqe e = { .op = O2GD_OP_PUT, .slot = 9, .peer = 1, .key = 5,
-			      .addr = (uintptr_t)data, .len = sizeof(mem) };
+	struct o2gd_mem m = { .addr = (uintptr_t)mem,
+			      .len = sizeof(mem),
+			      .access = O2GD_WRITE,
+			      .key = 5 };
+	struct o2gd_sqe e = { .op = O2GD_OP_PUT,
+			      .slot = 9,
+			      .peer = 1,
+			      .key = 5,
+			      .addr = (uintptr_t)data,
+			      .len = sizeof(mem) };
 	int tcp[2], ret;
 
 	dev_open(&a, 0, 2, 512);
@@ -168,5 +180,6 @@ static const struct dev_case cases[] = {
 
 int main(int argc, char **argv)
 {
-	return dev_run_cases(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+	return dev_run_cases(argc, argv, cases,
+			     sizeof(cases) / sizeof(cases[0]));
 }

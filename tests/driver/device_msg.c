@@ -10,9 +10,10 @@
 
 /* --- messages --- */
 
-static const uint64_t lengths[] = { 0, 1, 8, 16, 17, 255, 256, 1000, 4096, 4097,
-				    20000, 65536, 65537, 300001, MIB,
-				    5 * MIB + 3 };
+static const uint64_t lengths[] = { 0,	   1,	   8,	  16,
+				    17,	   255,	   256,	  1000,
+				    4096,  4097,   20000, 65536,
+				    65537, 300001, MIB,	  5 * MIB + 3 };
 #define NLENGTHS (sizeof(lengths) / sizeof(lengths[0]))
 
 static void message__posted(void)
@@ -32,8 +33,8 @@ static void message__unexpected(void)
 
 	open_pair();
 	for (uint32_t i = 0; i < NLENGTHS; i++) {
-		int ret = dev_submit(&a, O2GD_OP_SEND, i, 1, i, data,
-				     lengths[i]);
+		int ret =
+			dev_submit(&a, O2GD_OP_SEND, i, 1, i, data, lengths[i]);
 
 		CHECK(ret == 0 || ret == 1);
 		sent += ret;
@@ -78,8 +79,12 @@ static void message__truncated(void)
 
 static void message__sync_waits(void)
 {
-	struct o2gd_sqe e = { .op = O2GD_OP_SEND, .flags = O2GD_SYNC, .peer = 1,
-			      .slot = 9, .tag = 3, .addr = (uintptr_t)data,
+	struct o2gd_sqe e = { .op = O2GD_OP_SEND,
+			      .flags = O2GD_SYNC,
+			      .peer = 1,
+			      .slot = 9,
+			      .tag = 3,
+			      .addr = (uintptr_t)data,
 			      .len = 50 };
 	struct o2gd_wait w = { .timeout_ms = 50 };
 
@@ -132,8 +137,8 @@ static void message__order(void)
 	/* Where there is no credit at the moment it takes a request. */
 	for (uint64_t i = 0; i < 200; i++)
 		CHECK(dev_inject(&a, 1, 1, &i, 8) == 0 ||
-		      dev_submit(&a, O2GD_OP_SEND, (uint32_t)i, 1, 1, &i,
-				 8) >= 0);
+		      dev_submit(&a, O2GD_OP_SEND, (uint32_t)i, 1, 1, &i, 8) >=
+			      0);
 	for (uint64_t i = 0; i < 200; i++) {
 		uint64_t n;
 		struct o2gd_cqe c = dev_next(&b, &n, 8);
@@ -145,10 +150,16 @@ static void message__order(void)
 
 static void message__in_pieces(void)
 {
-	struct { void *base; size_t len; } v[3] = {
-		{ buf, 5000 }, { buf + 5000, 0 }, { buf + 5000, 95000 } };
-	struct o2gd_sqe e = { .op = O2GD_OP_RECV, .slot = 1, .peer = 0,
-			      .tag = 8, .nsegs = 3, .addr = (uintptr_t)v,
+	struct {
+		void *base;
+		size_t len;
+	} v[3] = { { buf, 5000 }, { buf + 5000, 0 }, { buf + 5000, 95000 } };
+	struct o2gd_sqe e = { .op = O2GD_OP_RECV,
+			      .slot = 1,
+			      .peer = 0,
+			      .tag = 8,
+			      .nsegs = 3,
+			      .addr = (uintptr_t)v,
 			      .len = 100000 };
 
 	open_pair();
@@ -189,8 +200,10 @@ static void submit__refuses(void)
 	CHECK(dev_inject(&b, 7, 1, data, 1) == -EINVAL);
 	/* The posting ring, with all that can be wrong in it. */
 	for (uint32_t k = 0; k < 64; k++) {
-		b.sq[k] = (struct o2gd_sqe){ .op = (uint8_t)k, .slot = k * 9999,
-					     .peer = k, .len = k * 1000 };
+		b.sq[k] = (struct o2gd_sqe){ .op = (uint8_t)k,
+					     .slot = k * 9999,
+					     .peer = k,
+					     .len = k * 1000 };
 	}
 	b.shared->sq_tail = 64;
 	CHECK(dev_call(&b, O2GD_KICK, NULL) == 0);
@@ -224,7 +237,9 @@ static void cancel__works(void)
 static void probe__and_take(void)
 {
 	struct o2gd_probe p = { .source = O2GD_ANY, .ignore = ~0ull };
-	struct o2gd_sqe e = { .op = O2GD_OP_MRECV, .slot = 3, .len = 500,
+	struct o2gd_sqe e = { .op = O2GD_OP_MRECV,
+			      .slot = 3,
+			      .len = 500,
 			      .addr = (uintptr_t)buf };
 
 	open_pair();
@@ -252,9 +267,13 @@ static void probe__and_take(void)
 static void rma__moves(void)
 {
 	static unsigned char mem[MIB];
-	struct o2gd_mem m = { .addr = (uintptr_t)mem, .len = sizeof(mem),
-			      .access = O2GD_READ | O2GD_WRITE, .key = 42 };
-	struct o2gd_sqe e = { .op = O2GD_OP_PUT, .peer = 1, .key = 42,
+	struct o2gd_mem m = { .addr = (uintptr_t)mem,
+			      .len = sizeof(mem),
+			      .access = O2GD_READ | O2GD_WRITE,
+			      .key = 42 };
+	struct o2gd_sqe e = { .op = O2GD_OP_PUT,
+			      .peer = 1,
+			      .key = 42,
 			      .addr = (uintptr_t)data };
 
 	open_pair();
@@ -267,8 +286,8 @@ static void rma__moves(void)
 		e.op = O2GD_OP_PUT, e.len = len[i], e.offset = 100, e.slot = i;
 		e.addr = (uintptr_t)data;
 		ret = dev_call(&a, O2GD_SUBMIT, &e);
-		CHECK(ret == 1 || (ret == 0 &&
-				   dev_next(&a, NULL, 0).status == 0));
+		CHECK(ret == 1 ||
+		      (ret == 0 && dev_next(&a, NULL, 0).status == 0));
 		CHECK(!memcmp(mem + 100, data, len[i]));
 		e.op = O2GD_OP_GET, e.addr = (uintptr_t)buf;
 		CHECK(dev_call(&a, O2GD_SUBMIT, &e) == 0);
@@ -287,20 +306,16 @@ static void rma__moves(void)
 }
 
 static const struct dev_case cases[] = {
-	DEV_CASE(message__posted),
-	DEV_CASE(message__unexpected),
-	DEV_CASE(message__truncated),
-	DEV_CASE(message__sync_waits),
-	DEV_CASE(message__many),
-	DEV_CASE(message__order),
-	DEV_CASE(message__in_pieces),
-	DEV_CASE(submit__refuses),
-	DEV_CASE(cancel__works),
-	DEV_CASE(probe__and_take),
+	DEV_CASE(message__posted),    DEV_CASE(message__unexpected),
+	DEV_CASE(message__truncated), DEV_CASE(message__sync_waits),
+	DEV_CASE(message__many),      DEV_CASE(message__order),
+	DEV_CASE(message__in_pieces), DEV_CASE(submit__refuses),
+	DEV_CASE(cancel__works),      DEV_CASE(probe__and_take),
 	DEV_CASE(rma__moves),
 };
 
 int main(int argc, char **argv)
 {
-	return dev_run_cases(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+	return dev_run_cases(argc, argv, cases,
+			     sizeof(cases) / sizeof(cases[0]));
 }

@@ -113,11 +113,15 @@ static void bad_range(void)
 	struct o2g_hdr cts;
 
 	dev_recv(&d, 1, 1, 5, buf, sizeof(buf));
-	put((struct o2g_hdr){ .type = O2G_PKT_RTS, .tag = 5,
-			      .length = sizeof(buf), .cookie = 9 });
+	put((struct o2g_hdr){ .type = O2G_PKT_RTS,
+			      .tag = 5,
+			      .length = sizeof(buf),
+			      .cookie = 9 });
 	cts = answer(O2G_PKT_CTS);
-	put((struct o2g_hdr){ .type = O2G_PKT_DATA, .cookie = cts.aux,
-			      .aux = 1 << 20, .length = 10 });
+	put((struct o2g_hdr){ .type = O2G_PKT_DATA,
+			      .cookie = cts.aux,
+			      .aux = 1 << 20,
+			      .length = 10 });
 }
 
 static void bad_credit(void)
@@ -180,27 +184,39 @@ static void bad_access(void)
 
 static void bad_offset(void)
 {
-	put((struct o2g_hdr){ .type = O2G_PKT_GET, .tag = KEY, .length = 10,
+	put((struct o2g_hdr){ .type = O2G_PKT_GET,
+			      .tag = KEY,
+			      .length = 10,
 			      .aux = sizeof(memory) - 5 });
 	answer(O2G_PKT_NAK);
 }
 
-#define CASE(name, f, ends) { O2GD_DROP_##name, #f, f, ends }
+#define CASE(name, f, ends)                   \
+	{                                     \
+		O2GD_DROP_##name, #f, f, ends \
+	}
 static const struct {
 	enum o2gd_drop why;
 	const char *name;
 	void (*provoke)(void);
 	bool ends; /* the connection */
 } cases[] = {
-	CASE(BAD_VERSION, bad_version, true), CASE(BAD_SIZE, bad_size, true),
-	CASE(BAD_TYPE, bad_type, true), CASE(BAD_FLAGS, bad_flags, true),
+	CASE(BAD_VERSION, bad_version, true),
+	CASE(BAD_SIZE, bad_size, true),
+	CASE(BAD_TYPE, bad_type, true),
+	CASE(BAD_FLAGS, bad_flags, true),
 	CASE(BAD_LENGTH, bad_length, true),
 	CASE(WRONG_ENDPOINT, wrong_endpoint, true),
-	CASE(TOO_LONG, too_long, true), CASE(NO_REQUEST, no_request, true),
-	CASE(BAD_STATE, bad_state, true), CASE(BAD_RANGE, bad_range, true),
-	CASE(BAD_CREDIT, bad_credit, true), CASE(AFTER_BYE, after_bye, true),
-	CASE(CUT, cut, true), CASE(UNSENT, unsent, true),
-	CASE(EXCESS, excess, false), CASE(BAD_KEY, bad_key, false),
+	CASE(TOO_LONG, too_long, true),
+	CASE(NO_REQUEST, no_request, true),
+	CASE(BAD_STATE, bad_state, true),
+	CASE(BAD_RANGE, bad_range, true),
+	CASE(BAD_CREDIT, bad_credit, true),
+	CASE(AFTER_BYE, after_bye, true),
+	CASE(CUT, cut, true),
+	CASE(UNSENT, unsent, true),
+	CASE(EXCESS, excess, false),
+	CASE(BAD_KEY, bad_key, false),
 	CASE(BAD_ACCESS, bad_access, false),
 	CASE(BAD_OFFSET, bad_offset, false),
 };
@@ -217,8 +233,10 @@ static void wait_lost(void)
 
 static void run_case(size_t i)
 {
-	struct o2gd_mem m = { .addr = (uintptr_t)memory, .key = KEY,
-			      .len = sizeof(memory), .access = O2GD_READ };
+	struct o2gd_mem m = { .addr = (uintptr_t)memory,
+			      .key = KEY,
+			      .len = sizeof(memory),
+			      .access = O2GD_READ };
 	struct o2gd_peer_info p = { .peer = 1 };
 	struct o2gd_info info;
 	int fd[2];

@@ -32,7 +32,7 @@ void got(struct dev *d, uint32_t slot, uint64_t tag, uint64_t len)
 }
 
 void send_all(struct dev *d, uint32_t slot, uint32_t peer, uint64_t tag,
-		     uint64_t len)
+	      uint64_t len)
 {
 	int ret = dev_submit(d, O2GD_OP_SEND, slot, peer, tag, data, len);
 

@@ -94,7 +94,8 @@ static void put_all(int fd, const void *from, size_t n)
 
 static void put_header(int fd, uint8_t type, int tag, uint64_t len)
 {
-	struct o2g_hdr h = { .type = type, .tag = (uint32_t)tag,
+	struct o2g_hdr h = { .type = type,
+			     .tag = (uint32_t)tag,
 			     .length = len };
 	uint8_t raw[O2G_HDR_SIZE];
 
@@ -110,7 +111,8 @@ static void put_message(int fd, int tag, uint64_t len)
 
 static struct o2gd_paper_entry entry(int tag, uint64_t size)
 {
-	return (struct o2gd_paper_entry){ .tag = tag, .size = size,
+	return (struct o2gd_paper_entry){ .tag = tag,
+					  .size = size,
 					  .buf = (uintptr_t)buf };
 }
 
@@ -131,8 +133,8 @@ static void spin_done(const struct o2gd_paper_entry *e)
 static void wait_done(const struct o2gd_paper_entry *e)
 {
 	for (;;) {
-		uint32_t seen = __atomic_load_n(&shared->news,
-						__ATOMIC_ACQUIRE);
+		uint32_t seen =
+			__atomic_load_n(&shared->news, __ATOMIC_ACQUIRE);
 
 		if (is_done(e))
 			return;
@@ -156,8 +158,8 @@ static struct o2gd_paper_entry *next(const struct o2gd_paper_entry *e)
 static struct o2gd_paper_entry *wait_first(void)
 {
 	for (;;) {
-		uint32_t seen = __atomic_load_n(&shared->news,
-						__ATOMIC_ACQUIRE);
+		uint32_t seen =
+			__atomic_load_n(&shared->news, __ATOMIC_ACQUIRE);
 		struct o2gd_paper_entry *e = first();
 
 		if (e)
@@ -186,9 +188,12 @@ static void init__refuses(void)
 {
 	struct o2gd_paper_init good = { .version = O2GD_VERSION, .nsocks = 4 },
 			       i;
-	struct o2gd_setup s = { .version = O2GD_VERSION, .size = 2,
-				.sq_entries = 64, .cq_entries = 64,
-				.dump_size = 1 << 20, .data_chunk = 1 };
+	struct o2gd_setup s = { .version = O2GD_VERSION,
+				.size = 2,
+				.sq_entries = 64,
+				.cq_entries = 64,
+				.dump_size = 1 << 20,
+				.data_chunk = 1 };
 	struct o2gd_paper_entry e = entry(1, 0);
 
 	d.fd = open(O2GD_DEVICE, O_RDWR);
@@ -567,8 +572,8 @@ static void look__everything(void)
 		CHECK(q[i].queue == O2GD_QUEUE_UNEXPECTED);
 		CHECK(q[i].tag == (here ? 5 : 6));
 		CHECK(q[i].length == (here ? 1000 : 2000));
-		CHECK(q[i].body == (here ? O2GD_BODY_HERE :
-					   O2GD_BODY_ARRIVING));
+		CHECK(q[i].body ==
+		      (here ? O2GD_BODY_HERE : O2GD_BODY_ARRIVING));
 	}
 	look(outside, O2GD_PAPER_SOCKS, l[0].id, s, 3);
 	CHECK(s[0].messages == 2 && s[0].bytes == 1010 && s[0].unexpected == 1);
@@ -712,5 +717,6 @@ static const struct dev_case cases[] = {
 
 int main(int argc, char **argv)
 {
-	return dev_run_cases(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+	return dev_run_cases(argc, argv, cases,
+			     sizeof(cases) / sizeof(cases[0]));
 }

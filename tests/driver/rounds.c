@@ -214,7 +214,7 @@ int main(int argc, char **argv)
 		}
 	}
 	last = kernel_memory();
-	printf("kernel memory: %ld kB after a tenth, %ld kB at the end\n", first,
-	       last);
+	printf("kernel memory: %ld kB after a tenth, %ld kB at the end\n",
+	       first, last);
 	return last - first > (rounds - rounds / 10) * LEAK_KB + 2048;
 }

@@ -155,7 +155,8 @@ static void op_reap(struct world *w, struct input *in)
 {
 	u8 b = in_u8(in);
 	bool posted = b & 8;
-	struct reap r = { w, b & 7, 0, posted ? &w->ref.posted : &w->ref.unexp };
+	struct reap r = { w, b & 7, 0,
+			  posted ? &w->ref.posted : &w->ref.unexp };
 	size_t before = r.q->n;
 
 	if (posted)

@@ -44,7 +44,7 @@ static struct world {
 	struct mock *all[MOCK_ENDS];
 	unsigned n;
 	bool hostile, backwards;
-	bool broken; /* some connection was lost */
+	bool broken;		   /* some connection was lost */
 	struct mock_conn stranger; /* the hostile end's packets */
 	struct msg msgs[MAX_MSGS];
 	struct mock_req *recvs[2 * MAX_MSGS];
@@ -497,7 +497,8 @@ static void one_op(struct input *in)
 static void settle(void)
 {
 	for (unsigned i = 0; i < w.n * MOCK_ENDS; i++) {
-		struct mock_conn *c = &w.all[i / MOCK_ENDS]->conn[i % MOCK_ENDS];
+		struct mock_conn *c =
+			&w.all[i / MOCK_ENDS]->conn[i % MOCK_ENDS];
 
 		c->hold = 0;
 		c->fail_xmit = 0;
@@ -506,7 +507,8 @@ static void settle(void)
 	mock_pump(w.all, w.n);
 	/* Both ends of a broken connection find out. */
 	for (unsigned i = 0; i < w.n * MOCK_ENDS; i++) {
-		struct mock_conn *c = &w.all[i / MOCK_ENDS]->conn[i % MOCK_ENDS];
+		struct mock_conn *c =
+			&w.all[i / MOCK_ENDS]->conn[i % MOCK_ENDS];
 
 		if (c->me && c->lost && c->back && c->back->me)
 			mock_lose(c->back, -O2G_ERR_PEER);
@@ -527,8 +529,8 @@ NO_COVERAGE static bool sends_wait(u32 to)
 static void drain(struct mock *m)
 {
 	while (sends_wait(m->core.rank) || m->core.match.nunexp) {
-		struct mock_req *r = mock_recv(m, O2G_MATCH_ANY, 0, ~0ull,
-					       MAX_LEN);
+		struct mock_req *r =
+			mock_recv(m, O2G_MATCH_ANY, 0, ~0ull, MAX_LEN);
 
 		add_recv(r, 0);
 		mock_pump(w.all, w.n);
@@ -566,7 +568,8 @@ static void cancel_receives(struct mock *m)
 static void check_credit(void)
 {
 	for (unsigned i = 0; i < w.n * MOCK_ENDS; i++) {
-		struct mock_conn *c = &w.all[i / MOCK_ENDS]->conn[i % MOCK_ENDS];
+		struct mock_conn *c =
+			&w.all[i / MOCK_ENDS]->conn[i % MOCK_ENDS];
 		struct mock_conn *b = c->back;
 
 		if (!c->me || c->lost || !b || !b->me)
@@ -624,8 +627,8 @@ NO_COVERAGE static void check_key(u32 src, u32 dst, u64 tag)
 			x = next_msg(&at, src, dst, tag);
 			CHECK(x);
 			n = x->len < r->len ? x->len : r->len;
-		} while (!whole &&
-			 !(x->len == r->msg_len && holds(r->buf, n, x->number)));
+		} while (!whole && !(x->len == r->msg_len &&
+				     holds(r->buf, n, x->number)));
 		CHECK(r->msg_len == x->len);
 		if (r->status == -EFAULT) /* reading the memory failed */
 			continue;
@@ -641,8 +644,8 @@ NO_COVERAGE static void check_rma(void)
 	for (unsigned i = 0; i < w.nrmas; i++) {
 		struct mock_req *r = w.rmas[i];
 
-		for (u64 j = 0; r->kind == O2G_REQ_GET && !r->status &&
-				j < r->len; j++)
+		for (u64 j = 0;
+		     r->kind == O2G_REQ_GET && !r->status && j < r->len; j++)
 			CHECK(w.hostile ||
 			      r->buf[j] == first_byte(r->cookie >> 32,
 						      (u32)r->cookie + j));
@@ -713,7 +716,8 @@ static void start_world(struct input *in)
 		w.m[0].conn[HOSTILE].back = NULL;
 	}
 	for (unsigned i = 0; i < w.n * MOCK_ENDS; i++) {
-		struct mock_conn *c = &w.all[i / MOCK_ENDS]->conn[i % MOCK_ENDS];
+		struct mock_conn *c =
+			&w.all[i / MOCK_ENDS]->conn[i % MOCK_ENDS];
 
 		c->peer.eager_max = eager[b >> 6];
 		c->peer.can_get = a & 0x20;

@@ -195,8 +195,8 @@ static bool host_expose(struct o2g_core *c, struct o2g_req *req, u64 *addr)
 }
 
 /* No memory is registered here. */
-static int host_mem(struct o2g_core *c, struct o2g_peer *p, u64 key,
-		    u64 offset, u64 len, bool write, struct o2g_seg *seg)
+static int host_mem(struct o2g_core *c, struct o2g_peer *p, u64 key, u64 offset,
+		    u64 len, bool write, struct o2g_seg *seg)
 {
 	return -ENOENT;
 }
@@ -310,8 +310,8 @@ static void host_timers(struct chan_ep *ep)
 	struct o2g_list *at;
 
 	o2g_list_for_each(at, &ep->timers) {
-		struct chan_timer *t = container_of(at, struct chan_timer,
-						    link);
+		struct chan_timer *t =
+			container_of(at, struct chan_timer, link);
 
 		if (t->due_us > o2g_now_us())
 			continue;

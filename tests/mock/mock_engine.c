@@ -77,8 +77,8 @@ unsigned mock_push(struct mock_conn *c, unsigned n)
 	unsigned done = 0;
 
 	while (done < n && !o2g_list_empty(&c->held)) {
-		struct mock_pkt *k = o2g_list_first(&c->held, struct mock_pkt,
-						    link);
+		struct mock_pkt *k =
+			o2g_list_first(&c->held, struct mock_pkt, link);
 		struct o2g_req *req = k->req;
 
 		/* The body is read now: it must still be there. */
@@ -297,8 +297,8 @@ static int op_xmit(struct o2g_core *core, struct o2g_peer *p,
 		return 1;
 	}
 	if (len)
-		chan_gather(k->bytes + O2G_HDR_SIZE, req->segs, req->nsegs,
-			    off, len);
+		chan_gather(k->bytes + O2G_HDR_SIZE, req->segs, req->nsegs, off,
+			    len);
 	o2g_list_add_tail(&k->link, &c->out);
 	return 0;
 }
@@ -454,8 +454,7 @@ static int op_mem(struct o2g_core *core, struct o2g_peer *p, u64 key,
 	return 0;
 }
 
-static struct o2g_req *op_reply_alloc(struct o2g_core *core,
-				      struct o2g_peer *p)
+static struct o2g_req *op_reply_alloc(struct o2g_core *core, struct o2g_peer *p)
 {
 	struct mock *m = mock_of(core);
 
@@ -510,8 +509,8 @@ void mock_init(struct mock *m, u32 rank)
 size_t mock_exit(struct mock *m)
 {
 	while (!o2g_list_empty(&m->unexps)) {
-		struct mock_unexp *u = o2g_list_first(&m->unexps,
-						      struct mock_unexp, all);
+		struct mock_unexp *u =
+			o2g_list_first(&m->unexps, struct mock_unexp, all);
 
 		o2g_match_remove(&m->core.match, &u->core.match);
 		op_unexp_free(&m->core, &u->core);

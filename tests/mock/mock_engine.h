@@ -13,9 +13,9 @@
 #include "stream.h"
 
 #define MOCK_ENDS 3
-#define MOCK_MEM 2048	 /* registered memory of each endpoint */
-#define MOCK_MEM_KEY 77	 /* readable and writable */
-#define MOCK_MEM_RO 78	 /* the same, readable only */
+#define MOCK_MEM 2048	/* registered memory of each endpoint */
+#define MOCK_MEM_KEY 77 /* readable and writable */
+#define MOCK_MEM_RO 78	/* the same, readable only */
 #define MOCK_BINS 8
 
 struct mock;
@@ -34,17 +34,17 @@ struct mock_pkt {
 struct mock_conn {
 	struct o2g_peer peer;
 	struct mock *me;
-	struct mock_conn *back;	 /* the other end; NULL: packets pile up */
-	struct o2g_list out;	 /* sent, not yet taken by the other end */
-	struct o2g_list held;	 /* what xmit answered 1 to, and all behind it */
-	unsigned hold;		 /* hold the next so many packets with a req */
+	struct mock_conn *back; /* the other end; NULL: packets pile up */
+	struct o2g_list out;	/* sent, not yet taken by the other end */
+	struct o2g_list held;	/* what xmit answered 1 to, and all behind it */
+	unsigned hold;		/* hold the next so many packets with a req */
 	struct o2g_stream in;
 	struct o2g_rx rx;
-	u64 whole;	 /* plain eager packets shorter than this that lie in
+	u64 whole; /* plain eager packets shorter than this that lie in
 			  * one piece arrive by whole_feed */
 	enum o2g_proto_reason reason; /* why an arriving packet was refused */
-	bool lost;	 /* peer_down was called here */
-	bool got_bye;	 /* ops->bye was called */
+	bool lost;		      /* peer_down was called here */
+	bool got_bye;		      /* ops->bye was called */
 	unsigned fail_xmit; /* countdown: the n-th xmit finds the peer gone */
 	bool failed;	    /* it did; the test calls mock_lose soon */
 };
@@ -52,9 +52,9 @@ struct mock_conn {
 struct mock_req {
 	struct o2g_req core;
 	struct mock *me;
-	u64 number;   /* order of starting, over all endpoints */
-	u64 cookie;   /* the test's own */
-	u8 *buf;      /* all segments lie in it */
+	u64 number; /* order of starting, over all endpoints */
+	u64 cookie; /* the test's own */
+	u8 *buf;    /* all segments lie in it */
 	struct o2g_seg segs[3];
 	/* what it ended with; `core` must not be touched any more */
 	bool done;
@@ -77,13 +77,13 @@ struct mock {
 	struct mock_conn conn[MOCK_ENDS]; /* by rank; its own: loops back */
 	struct mock_req **reqs;		  /* by id - 1; NULL when completed */
 	size_t nreqs, size;
-	size_t live;			  /* requests not completed */
+	size_t live; /* requests not completed */
 	struct o2g_list unexps;
 	u64 unexp_body, unexp_count;
 	u8 mem[MOCK_MEM];
 	/* behaviour */
-	bool exposes;	    /* sends can be read by the peer */
-	int get_error;	    /* what reading answers; 0: it works */
+	bool exposes;	     /* sends can be read by the peer */
+	int get_error;	     /* what reading answers; 0: it works */
 	unsigned fail_alloc; /* countdown: this allocation fails */
 	bool claim_fails;    /* SHARED receives went elsewhere */
 	unsigned claims;

@@ -14,8 +14,8 @@
 
 struct mpii_comm mpii_world = { .obj = { .magic = MPII_COMM } }, mpii_self;
 
-int mpii_error(struct mpii_comm *c, int code, const char *func,
-	       const char *fmt, ...)
+int mpii_error(struct mpii_comm *c, int code, const char *func, const char *fmt,
+	       ...)
 {
 	return code;
 }

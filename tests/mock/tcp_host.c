@@ -96,9 +96,8 @@ int chan_watch_mod(struct chan_ep *ep, struct chan_watch *w, u32 events)
 {
 	struct epoll_event e = { .events = events | EPOLLET, .data.ptr = w };
 
-	return epoll_ctl(host_of(ep)->epfd, EPOLL_CTL_MOD, w->fd, &e) ?
-		       -errno :
-		       0;
+	return epoll_ctl(host_of(ep)->epfd, EPOLL_CTL_MOD, w->fd, &e) ? -errno :
+									0;
 }
 
 void chan_watch_del(struct chan_ep *ep, struct chan_watch *w)

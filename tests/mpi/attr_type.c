@@ -72,8 +72,7 @@ static void callbacks(void)
 	FAILS(MPI_Type_set_attr(t, gone, NULL), MPI_ERR_KEYVAL);
 	old = d;
 	OK(MPI_Type_free(&d));
-	CHECK(deletes == 2 && deleted_of == old &&
-	      deleted_value == (void *)12);
+	CHECK(deletes == 2 && deleted_of == old && deleted_value == (void *)12);
 	OK(MPI_Type_delete_attr(t, dup_key));
 	FAILS(MPI_Type_delete_attr(t, dup_key), MPI_ERR_KEYVAL);
 	OK(MPI_Type_free(&t));
@@ -154,7 +153,8 @@ static void wrong(void)
 	FAILS(MPI_Win_free_keyval(&key), MPI_ERR_KEYVAL);
 	FAILS(MPI_Win_free_keyval(NULL), MPI_ERR_ARG);
 	FAILS(MPI_Win_create_keyval(MPI_WIN_DUP_FN, MPI_WIN_NULL_DELETE_FN,
-				    NULL, NULL), MPI_ERR_ARG);
+				    NULL, NULL),
+	      MPI_ERR_ARG);
 }
 
 /* What can be asked of any type, old names too. */

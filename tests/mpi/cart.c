@@ -108,8 +108,8 @@ static void look(MPI_Comm g, int ndims, const int *dim, const int *period)
 			OK(MPI_Cart_shift(g, i, step, &from, &to));
 			at = c[i] + step;
 			if (period[i])
-				EQUAL(to, me + (wrapped(at, d[i]) - c[i]) *
-						      stride);
+				EQUAL(to,
+				      me + (wrapped(at, d[i]) - c[i]) * stride);
 			else if (at < 0 || at >= d[i])
 				EQUAL(to, MPI_PROC_NULL);
 			else
@@ -237,15 +237,14 @@ static void wrong(void)
 	int one[2] = { 1, 1 }, big = size + 1, x, y, c[2];
 	MPI_Comm g = MPI_COMM_NULL, s;
 
-	FAILS(MPI_Cart_create(MPI_COMM_NULL, 1, one, one, 0, &g),
-	      MPI_ERR_COMM);
+	FAILS(MPI_Cart_create(MPI_COMM_NULL, 1, one, one, 0, &g), MPI_ERR_COMM);
 	FAILS(MPI_Cart_create(WORLD, -1, one, one, 0, &g), MPI_ERR_DIMS);
 	FAILS(MPI_Cart_create(WORLD, 1, &big, one, 0, &g), MPI_ERR_DIMS);
 	FAILS(MPI_Cart_create(WORLD, 1, LIST(0), one, 0, &g), MPI_ERR_DIMS);
-	FAILS(MPI_Cart_create(WORLD, 2, LIST(1, -3), one, 0, &g),
-	      MPI_ERR_DIMS);
+	FAILS(MPI_Cart_create(WORLD, 2, LIST(1, -3), one, 0, &g), MPI_ERR_DIMS);
 	FAILS(MPI_Cart_create(WORLD, 3, LIST(70000, 70000, 70000),
-			      LIST(0, 0, 0), 0, &g), MPI_ERR_DIMS);
+			      LIST(0, 0, 0), 0, &g),
+	      MPI_ERR_DIMS);
 	FAILS(MPI_Cart_create(WORLD, 1, NULL, one, 0, &g), MPI_ERR_ARG);
 	FAILS(MPI_Cart_create(WORLD, 1, one, NULL, 0, &g), MPI_ERR_ARG);
 	FAILS(MPI_Cart_create(WORLD, 1, one, one, 0, NULL), MPI_ERR_ARG);

@@ -17,38 +17,38 @@ static int rank, size; /* in MPI_COMM_WORLD */
 #define WORLD MPI_COMM_WORLD
 #define IGNORE MPI_STATUS_IGNORE
 
-#define CHECK(cond)                                                     \
-	do {                                                            \
-		if (!(cond)) {                                          \
-			fprintf(stderr, "%s:%d: rank %d: %s\n",         \
-				__FILE__, __LINE__, rank, #cond);       \
-			MPI_Abort(MPI_COMM_WORLD, 1);                   \
-		}                                                       \
+#define CHECK(cond)                                                       \
+	do {                                                              \
+		if (!(cond)) {                                            \
+			fprintf(stderr, "%s:%d: rank %d: %s\n", __FILE__, \
+				__LINE__, rank, #cond);                   \
+			MPI_Abort(MPI_COMM_WORLD, 1);                     \
+		}                                                         \
 	} while (0)
 
-#define EQUAL(a, b)                                                     \
-	do {                                                            \
-		long long a_ = (long long)(a), b_ = (long long)(b);     \
-		if (a_ != b_) {                                         \
-			fprintf(stderr,                                 \
+#define EQUAL(a, b)                                                       \
+	do {                                                              \
+		long long a_ = (long long)(a), b_ = (long long)(b);       \
+		if (a_ != b_) {                                           \
+			fprintf(stderr,                                   \
 				"%s:%d: rank %d: %s is %lld, not %lld\n", \
-				__FILE__, __LINE__, rank, #a, a_, b_);  \
-			MPI_Abort(MPI_COMM_WORLD, 1);                   \
-		}                                                       \
+				__FILE__, __LINE__, rank, #a, a_, b_);    \
+			MPI_Abort(MPI_COMM_WORLD, 1);                     \
+		}                                                         \
 	} while (0)
 
 /* The call must fail with this error class. */
-#define FAILS(call, class)                                              \
-	do {                                                            \
-		int code_ = (call), class_ = -1;                        \
-		MPI_Error_class(code_, &class_);                        \
-		if (class_ != (class)) {                                \
-			fprintf(stderr,                                 \
+#define FAILS(call, class)                                                \
+	do {                                                              \
+		int code_ = (call), class_ = -1;                          \
+		MPI_Error_class(code_, &class_);                          \
+		if (class_ != (class)) {                                  \
+			fprintf(stderr,                                   \
 				"%s:%d: rank %d: %s: class %d, not %s\n", \
-				__FILE__, __LINE__, rank, #call, class_, \
-				#class);                                \
-			MPI_Abort(MPI_COMM_WORLD, 1);                   \
-		}                                                       \
+				__FILE__, __LINE__, rank, #call, class_,  \
+				#class);                                  \
+			MPI_Abort(MPI_COMM_WORLD, 1);                     \
+		}                                                         \
 	} while (0)
 
 /* The call must work. */

@@ -96,7 +96,8 @@ static void null(void)
 	from_at[0] = 0;
 	MPI_Comm_set_errhandler(WORLD, MPI_ERRORS_RETURN);
 	FAILS(MPI_Alltoallw_c(MPI_BOTTOM, counts, from_at, types, MPI_BOTTOM,
-			      counts, to_at, types, WORLD), MPI_ERR_BUFFER);
+			      counts, to_at, types, WORLD),
+	      MPI_ERR_BUFFER);
 	FAILS(MPI_Scatterv_c(MPI_BOTTOM, counts, from_at, MPI_BYTE, to, 1,
 			     MPI_BYTE, rank, MPI_COMM_SELF),
 	      rank ? MPI_ERR_ROOT : MPI_ERR_BUFFER);

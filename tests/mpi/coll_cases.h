@@ -26,14 +26,14 @@ struct env {
 	long max_ints;		 /* per block, about */
 };
 
-#define CHECK(e, cond)                                                         \
-	do {                                                                   \
-		if (!(cond)) {                                                 \
-			fprintf(stderr, "%s:%d: rank %d of %d: %s: %s\n",      \
-				__FILE__, __LINE__, (e)->rank, (e)->size,      \
-				(e)->what, #cond);                             \
-			abort();                                               \
-		}                                                              \
+#define CHECK(e, cond)                                                    \
+	do {                                                              \
+		if (!(cond)) {                                            \
+			fprintf(stderr, "%s:%d: rank %d of %d: %s: %s\n", \
+				__FILE__, __LINE__, (e)->rank, (e)->size, \
+				(e)->what, #cond);                        \
+			abort();                                          \
+		}                                                         \
 	} while (0)
 
 static inline long draw(struct env *e, long lo, long hi)
@@ -125,8 +125,7 @@ static inline void buf_put(struct env *e, struct buf *b, const struct itype *t,
 }
 
 /* Frees both. */
-static inline void buf_compare(struct env *e, struct buf *got,
-			       struct buf *want)
+static inline void buf_compare(struct env *e, struct buf *got, struct buf *want)
 {
 	CHECK(e, got->bytes == want->bytes);
 	CHECK(e, memcmp(got->mem, want->mem, got->bytes) == 0);
@@ -173,7 +172,8 @@ struct call {
 /* Types are drawn per rank, to have them differ between ranks. */
 static inline struct call draw_call(struct env *e, const struct itype *types)
 {
-	struct call c = { .ints = draw_ints(e), .root = draw(e, 0, e->size - 1),
+	struct call c = { .ints = draw_ints(e),
+			  .root = draw(e, 0, e->size - 1),
 			  .salt = draw(e, 0, 1000),
 			  .in_place = draw(e, 0, 1) };
 
@@ -304,9 +304,9 @@ static inline void case_alltoall(struct env *e, const struct itype *types)
 			expect(e, &got, &c, c.rt, i, e->rank, i);
 		expect(e, &want, &c, c.rt, i, i, e->rank);
 	}
-	CHECK(e, MPI_Alltoall(c.in_place ? MPI_IN_PLACE : in.at, scount,
-			      c.st->h, got.at, count, c.rt->h,
-			      e->comm) == MPI_SUCCESS);
+	CHECK(e,
+	      MPI_Alltoall(c.in_place ? MPI_IN_PLACE : in.at, scount, c.st->h,
+			   got.at, count, c.rt->h, e->comm) == MPI_SUCCESS);
 	buf_compare(e, &got, &want);
 	free(in.mem);
 }

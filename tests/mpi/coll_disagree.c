@@ -13,10 +13,26 @@
 static int in[MAX * RANKS_MAX], out[MAX * RANKS_MAX + 1];
 static int counts[RANKS_MAX], displs[RANKS_MAX];
 
-enum { BCAST, REDUCE, ALLREDUCE, GATHER, SCATTER, ALLGATHER, ALLTOALL, SCAN,
-       EXSCAN, REDUCE_SCATTER, GATHERV, SCATTERV, ALLTOALLV, KINDS,
-       /* the two sides of one rank */
-       OWN_ALLGATHER, OWN_ALLTOALL, OWN_GATHER };
+enum {
+	BCAST,
+	REDUCE,
+	ALLREDUCE,
+	GATHER,
+	SCATTER,
+	ALLGATHER,
+	ALLTOALL,
+	SCAN,
+	EXSCAN,
+	REDUCE_SCATTER,
+	GATHERV,
+	SCATTERV,
+	ALLTOALLV,
+	KINDS,
+	/* the two sides of one rank */
+	OWN_ALLGATHER,
+	OWN_ALLTOALL,
+	OWN_GATHER
+};
 static int usual; /* count of the ranks that agree */
 
 static int now(int kind, int n)

@@ -39,8 +39,9 @@ static void later(MPI_Comm world)
 	       "MPI_Ibcast");
 	EXPECT(MPI_Bcast_init(a, 1, MPI_INT, size, world, MPI_INFO_NULL, &q),
 	       MPI_ERR_ROOT, "MPI_Bcast_init");
-	EXPECT(MPI_Allreduce_init(a, b, 1, MPI_INT, MPI_SUM, world,
-				  (MPI_Info)a, &q), MPI_ERR_INFO, "info");
+	EXPECT(MPI_Allreduce_init(a, b, 1, MPI_INT, MPI_SUM, world, (MPI_Info)a,
+				  &q),
+	       MPI_ERR_INFO, "info");
 	for (int i = 0; i < 2; i++) {
 		MPI_Status st;
 
@@ -108,8 +109,7 @@ int main(int argc, char **argv)
 	EXPECT(MPI_Bcast(a, -1, MPI_INT, 0, world), MPI_ERR_COUNT, "-1");
 	EXPECT(MPI_Bcast(a, 1, MPI_INT, size, world), MPI_ERR_ROOT, "root");
 	EXPECT(MPI_Bcast(a, 1, MPI_DATATYPE_NULL, 0, world), MPI_ERR_TYPE, "");
-	EXPECT(MPI_Bcast(NULL, 1, MPI_INT, 0, world), MPI_ERR_BUFFER,
-	       "buffer");
+	EXPECT(MPI_Bcast(NULL, 1, MPI_INT, 0, world), MPI_ERR_BUFFER, "buffer");
 	EXPECT(MPI_Allreduce(a, a, 1, MPI_INT, MPI_SUM, world), MPI_ERR_BUFFER,
 	       "MPI_IN_PLACE");
 	EXPECT(MPI_Allreduce(a, b, 1, MPI_FLOAT, MPI_BOR, world), MPI_ERR_OP,
@@ -125,7 +125,8 @@ int main(int argc, char **argv)
 	EXPECT(MPI_Reduce(a, b, 1, MPI_INT, MPI_SUM, -7, world), MPI_ERR_ROOT,
 	       "-7");
 	EXPECT(MPI_Alltoallv(a, zeros, zeros, MPI_INT, b, counts, zeros,
-			     MPI_INT, world), MPI_ERR_COUNT, "-3");
+			     MPI_INT, world),
+	       MPI_ERR_COUNT, "-3");
 	EXPECT(MPI_Allgatherv(a, 0, MPI_INT, b, NULL, zeros, MPI_INT, world),
 	       MPI_ERR_ARG, "recvcounts");
 	EXPECT(MPI_Type_contiguous(-2, MPI_INT, &t), MPI_ERR_COUNT, "-2");

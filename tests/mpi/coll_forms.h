@@ -28,14 +28,14 @@ static inline int form_start(int err, MPI_Request *q)
 	return err ? err : MPI_Request_free(q);
 }
 
-#define FORM_OF(Now, Later, Init, ...)                                       \
-	({                                                                   \
-		MPI_Request q_;                                              \
-		int turn_ = form_turn++ % 3;                                 \
-		turn_ == 0 ? Now(__VA_ARGS__) :                              \
-		turn_ == 1 ? form_wait(Later(__VA_ARGS__, &q_), &q_) :       \
-			     form_start(Init(__VA_ARGS__, MPI_INFO_NULL,     \
-					     &q_), &q_);                     \
+#define FORM_OF(Now, Later, Init, ...)                                         \
+	({                                                                     \
+		MPI_Request q_;                                                \
+		int turn_ = form_turn++ % 3;                                   \
+		turn_ == 0 ? Now(__VA_ARGS__) :                                \
+		turn_ == 1 ? form_wait(Later(__VA_ARGS__, &q_), &q_) :         \
+			     form_start(Init(__VA_ARGS__, MPI_INFO_NULL, &q_), \
+					&q_);                                  \
 	})
 
 #define FORM(Now, Later, ...) \

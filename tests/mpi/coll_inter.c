@@ -10,18 +10,18 @@
 
 static int world_rank;
 
-#define CHECK(cond)                                                            \
-	do {                                                                   \
-		if (!(cond)) {                                                 \
-			fprintf(stderr, "coll_inter:%d: rank %d: %s\n",        \
-				__LINE__, world_rank, #cond);                  \
-			MPI_Abort(MPI_COMM_WORLD, 1);                          \
-		}                                                              \
+#define CHECK(cond)                                                     \
+	do {                                                            \
+		if (!(cond)) {                                          \
+			fprintf(stderr, "coll_inter:%d: rank %d: %s\n", \
+				__LINE__, world_rank, #cond);           \
+			MPI_Abort(MPI_COMM_WORLD, 1);                   \
+		}                                                       \
 	} while (0)
 
 struct side {
 	MPI_Comm inter;
-	int group;  /* 0 or 1 */
+	int group; /* 0 or 1 */
 	int rank, local, remote;
 };
 
@@ -37,8 +37,9 @@ static void rooted(const struct side *s)
 	int first = s->group == 0, root, mine[2];
 
 	/* the last rank of group 0 is the root */
-	root = s->group == 1 ? s->remote - 1 :
-	       s->rank == s->local - 1 ? MPI_ROOT : MPI_PROC_NULL;
+	root = s->group == 1	       ? s->remote - 1 :
+	       s->rank == s->local - 1 ? MPI_ROOT :
+					 MPI_PROC_NULL;
 	for (int i = 0; i < 3; i++)
 		buf[i] = root == MPI_ROOT ? value(0, s->rank, i) : -1;
 	CHECK(!MPI_Bcast(buf, 3, MPI_INT, root, s->inter));
@@ -77,8 +78,7 @@ static void unrooted(const struct side *s)
 	CHECK(!MPI_Barrier(s->inter));
 	mine[0] = s->rank + 1 + 100 * s->group;
 	CHECK(!MPI_Allreduce(mine, &sum, 1, MPI_INT, MPI_SUM, s->inter));
-	CHECK(sum == s->remote * (s->remote + 1) / 2 +
-			     100 * other * s->remote);
+	CHECK(sum == s->remote * (s->remote + 1) / 2 + 100 * other * s->remote);
 
 	for (int i = 0; i < 2; i++)
 		mine[i] = value(s->group, s->rank, i);

@@ -7,7 +7,7 @@
  */
 #include "check.h"
 
-#define N 48	/* under way */
+#define N 48	 /* under way */
 #define COUNT 37 /* elements of each */
 #define KINDS 6
 
@@ -63,10 +63,10 @@ static void begin(int which, int persistent)
 	MPI_Type_contiguous(1, MPI_INT, &t);
 	MPI_Type_commit(&t);
 	MPI_Op_create(sum_fn, 1, &op);
-#define BEGIN(now, init, ...)                                            \
-	if (persistent)                                                  \
-		CHECK(!init(__VA_ARGS__, MPI_INFO_NULL, q));             \
-	else                                                             \
+#define BEGIN(now, init, ...)                                \
+	if (persistent)                                      \
+		CHECK(!init(__VA_ARGS__, MPI_INFO_NULL, q)); \
+	else                                                 \
 		CHECK(!now(__VA_ARGS__, q))
 	switch (which % KINDS) {
 	case 0:
@@ -142,8 +142,7 @@ static void complete(void)
 	while (left) {
 		switch (draw(4)) {
 		case 0:
-			CHECK(!MPI_Waitany(N, reqs, &which,
-					   MPI_STATUS_IGNORE));
+			CHECK(!MPI_Waitany(N, reqs, &which, MPI_STATUS_IGNORE));
 			left--;
 			break;
 		case 1:

@@ -77,8 +77,8 @@ static void bcast_gaps(int *buf, int n)
 		}
 		OK(MPI_Bcast(buf, 1, gaps, root, MPI_COMM_WORLD));
 		for (int i = 0; i < n * GAP; i++)
-			CHECK(buf[i] == (i % GAP ? -2 :
-						   value(call, root, i / GAP)));
+			CHECK(buf[i] ==
+			      (i % GAP ? -2 : value(call, root, i / GAP)));
 	}
 	OK(MPI_Type_free(&gaps));
 	OK(MPI_Type_free(&one));

@@ -104,8 +104,7 @@ static void allgatherv(int *in, int *out, int n)
 		OK(MPI_Allgatherv(in, rank * n, MPI_INT, out, counts, displs,
 				  MPI_INT, MPI_COMM_WORLD));
 		for (int i = 0; i < size; i++)
-			CHECK(holds(out + displs[i], counts[i], 1, call, i,
-				    0));
+			CHECK(holds(out + displs[i], counts[i], 1, call, i, 0));
 	}
 	free(counts);
 	free(displs);
@@ -175,8 +174,8 @@ static void alltoallv(int *in, int *out, int n, int w)
 					 MPI_COMM_WORLD));
 		clear(in, s.all);
 		for (int i = 0; i < size; i++)
-			CHECK(holds(block(&r, out, i, w), r.ints[i],
-				    r.steps[i], call, i, rank));
+			CHECK(holds(block(&r, out, i, w), r.ints[i], r.steps[i],
+				    call, i, rank));
 		for (int i = 0; i < 5; i++)
 			EQUAL(out[i], -2);
 	}

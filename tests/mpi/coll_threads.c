@@ -25,7 +25,8 @@ int main(int argc, char **argv)
 	if (provided != MPI_THREAD_MULTIPLE)
 		MPI_Abort(MPI_COMM_WORLD, 1);
 	for (int i = 0; i <= THREADS; i++) {
-		e[i] = (struct env){ .comm = MPI_COMM_WORLD, .seed = 100 + i,
+		e[i] = (struct env){ .comm = MPI_COMM_WORLD,
+				     .seed = 100 + i,
 				     .max_ints = 6000 };
 		if (i < THREADS)
 			MPI_Comm_dup(MPI_COMM_WORLD, &e[i].comm);

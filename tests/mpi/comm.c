@@ -114,9 +114,9 @@ static void split_type(void)
 	CHECK(n >= 1 && n <= size);
 	works(d);
 	OK(MPI_Comm_free(&d));
-	OK(MPI_Comm_split_type(WORLD, rank ? MPI_COMM_TYPE_SHARED :
-					     MPI_UNDEFINED,
-			       0, MPI_INFO_NULL, &d));
+	OK(MPI_Comm_split_type(WORLD,
+			       rank ? MPI_COMM_TYPE_SHARED : MPI_UNDEFINED, 0,
+			       MPI_INFO_NULL, &d));
 	CHECK((d == MPI_COMM_NULL) == (rank == 0));
 	if (rank)
 		OK(MPI_Comm_free(&d));
@@ -132,11 +132,11 @@ static void split_type(void)
 	OK(MPI_Info_free(&info));
 	OK(MPI_Comm_split_type(WORLD, MPI_COMM_TYPE_HW_UNGUIDED, 0,
 			       MPI_INFO_NULL, &d));
-	CHECK((d == MPI_COMM_NULL) == (n == size)); /* only if it gets smaller */
+	CHECK((d == MPI_COMM_NULL) ==
+	      (n == size)); /* only if it gets smaller */
 	if (d != MPI_COMM_NULL)
 		OK(MPI_Comm_free(&d));
-	FAILS(MPI_Comm_split_type(WORLD, 5, 0, MPI_INFO_NULL, &d),
-	      MPI_ERR_ARG);
+	FAILS(MPI_Comm_split_type(WORLD, 5, 0, MPI_INFO_NULL, &d), MPI_ERR_ARG);
 }
 
 static void create(void)

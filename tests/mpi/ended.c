@@ -234,20 +234,18 @@ static const struct {
 	const char *name;
 	int (*fn)(void);
 } calls[] = {
-	{ "recv", do_recv },	   { "irecv", do_irecv },
-	{ "test", do_test },	   { "any", do_any },
-	{ "probe", do_probe },	   { "mprobe", do_mprobe },
-	{ "iprobe", do_iprobe },   { "send", do_send },
-	{ "ssend", do_ssend },	   { "sendrecv", do_sendrecv },
-	{ "barrier", do_barrier }, { "ibarrier", do_ibarrier },
-	{ "bcast", do_bcast },	   { "bcast0", do_bcast_0 },
-	{ "allreduce", do_allreduce },
-	{ "gather", do_gather },   { "ialltoall", do_ialltoall },
-	{ "dup", do_dup },	   { "split", do_split },
-	{ "any2", do_any_two },	   { "mixed", do_mixed },
-	{ "persistent", do_persistent },
-	{ "others", do_others },
-	{ "finalize", do_nothing },
+	{ "recv", do_recv },	       { "irecv", do_irecv },
+	{ "test", do_test },	       { "any", do_any },
+	{ "probe", do_probe },	       { "mprobe", do_mprobe },
+	{ "iprobe", do_iprobe },       { "send", do_send },
+	{ "ssend", do_ssend },	       { "sendrecv", do_sendrecv },
+	{ "barrier", do_barrier },     { "ibarrier", do_ibarrier },
+	{ "bcast", do_bcast },	       { "bcast0", do_bcast_0 },
+	{ "allreduce", do_allreduce }, { "gather", do_gather },
+	{ "ialltoall", do_ialltoall }, { "dup", do_dup },
+	{ "split", do_split },	       { "any2", do_any_two },
+	{ "mixed", do_mixed },	       { "persistent", do_persistent },
+	{ "others", do_others },       { "finalize", do_nothing },
 };
 
 static void end(const char *how)

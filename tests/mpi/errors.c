@@ -29,12 +29,13 @@ static void sends(void)
 	char said[64];
 
 	FAILS(MPI_Send(&x, 1, MPI_INT, size, 0, WORLD), MPI_ERR_RANK);
-	snprintf(said, sizeof(said), "dest is %d, but MPI_COMM_WORLD has %d "
-		 "rank", size, size);
+	snprintf(said, sizeof(said),
+		 "dest is %d, but MPI_COMM_WORLD has %d "
+		 "rank",
+		 size, size);
 	words(MPI_ERR_RANK, "MPI_Send: ", said);
 	FAILS(MPI_Send(&x, 1, MPI_INT, -9, 0, WORLD), MPI_ERR_RANK);
-	FAILS(MPI_Send(&x, 1, MPI_INT, MPI_ANY_SOURCE, 0, WORLD),
-	      MPI_ERR_RANK);
+	FAILS(MPI_Send(&x, 1, MPI_INT, MPI_ANY_SOURCE, 0, WORLD), MPI_ERR_RANK);
 	FAILS(MPI_Send(&x, -1, MPI_INT, 0, 0, WORLD), MPI_ERR_COUNT);
 	words(MPI_ERR_COUNT, "count is -1", "MPI_Send");
 	FAILS(MPI_Send(&x, 1, MPI_INT, 0, -1, WORLD), MPI_ERR_TAG);
@@ -77,17 +78,19 @@ static void receives(void)
 	FAILS(MPI_Mprobe(0, 0, MPI_COMM_NULL, &m, &s), MPI_ERR_COMM);
 	FAILS(MPI_Improbe(size, 0, WORLD, &flag, &m, &s), MPI_ERR_RANK);
 	FAILS(MPI_Sendrecv(&x, 1, MPI_INT, size, 0, &x, 1, MPI_INT, 0, 0, WORLD,
-			   &s), MPI_ERR_RANK);
+			   &s),
+	      MPI_ERR_RANK);
 	FAILS(MPI_Sendrecv(&x, 1, MPI_INT, 0, 0, &x, -1, MPI_INT, 0, 0, WORLD,
-			   &s), MPI_ERR_COUNT);
+			   &s),
+	      MPI_ERR_COUNT);
 	FAILS(MPI_Sendrecv_replace(&x, 1, MPI_INT, 0, 0, size, 0, WORLD, &s),
 	      MPI_ERR_RANK);
 }
 
 static void requests(void)
 {
-	MPI_Request bad = (MPI_Request)WORLD, two[2] = { MPI_REQUEST_NULL,
-							 bad };
+	MPI_Request bad = (MPI_Request)WORLD,
+		    two[2] = { MPI_REQUEST_NULL, bad };
 	int flag, index, n, list[2];
 
 	FAILS(MPI_Wait(&bad, &s), MPI_ERR_REQUEST);
@@ -212,8 +215,8 @@ static void codes(void)
 		OK(MPI_Error_class(i, &c2));
 		EQUAL(c2, i);
 		OK(MPI_Error_string(i, text, &len));
-		CHECK(len > 10 && !strncmp(text, i ? "MPI_ERR_" :
-						      "MPI_SUCCESS", 8));
+		CHECK(len > 10 &&
+		      !strncmp(text, i ? "MPI_ERR_" : "MPI_SUCCESS", 8));
 	}
 }
 

@@ -58,7 +58,8 @@ static void lose_two(int code[2])
 	CHECK(code[0] != code[1] && code[1] <= MPI_ERR_LASTCODE);
 	for (int i = 0; i < 4; i++) {
 		EQUAL(MPI_Recv(x, 1, MPI_INT, size - 2 + i % 2, 3, WORLD,
-			       IGNORE), code[i % 2]);
+			       IGNORE),
+		      code[i % 2]);
 		names(code[0], 1, 0);
 		names(code[1], 0, 1);
 	}

@@ -18,15 +18,18 @@ static void packs_to(const void *value, MPI_Datatype t, const char *want, int n)
 	CHECK(memcmp(out, want, n) == 0);
 }
 
-#define PACKS(ctype, v, t, want)                                  \
-	do {                                                      \
-		ctype v_ = v;                                     \
-		packs_to(&v_, t, want, sizeof(want) - 1);         \
+#define PACKS(ctype, v, t, want)                          \
+	do {                                              \
+		ctype v_ = v;                             \
+		packs_to(&v_, t, want, sizeof(want) - 1); \
 	} while (0)
 
 static void known_bytes(void)
 {
-	struct { float v; int i; } pair = { 1.0f, 2 };
+	struct {
+		float v;
+		int i;
+	} pair = { 1.0f, 2 };
 
 	PACKS(int, 0x01020304, MPI_INT, "\1\2\3\4");
 	PACKS(int, -2, MPI_INT, "\377\377\377\376");
@@ -81,7 +84,9 @@ static void round_trip(void)
 	OK(MPI_Type_commit(&v));
 	memset(out, 0x5a, sizeof(out));
 	for (int i = 0; i < 6; i++)
-		in[i] = (struct record){ 'a' + i, 1.5 * i, { -i, 100 + i },
+		in[i] = (struct record){ 'a' + i,
+					 1.5 * i,
+					 { -i, 100 + i },
 					 1e30L + i };
 	OK(MPI_Pack_external_size_c("external32", 1, v, &size));
 	EQUAL(size, 3 * (1 + 8 + 2 * 4 + 16));
@@ -114,7 +119,8 @@ static void refused(void)
 	FAILS(MPI_Pack_external("external32", &v, -1, MPI_INT, buf, 8, &at),
 	      MPI_ERR_COUNT);
 	FAILS(MPI_Pack_external("external32", &v, 1, MPI_DATATYPE_NULL, buf, 8,
-				&at), MPI_ERR_TYPE);
+				&at),
+	      MPI_ERR_TYPE);
 	FAILS(MPI_Pack_external("external32", &v, 3, MPI_INT, buf, 8, &at),
 	      MPI_ERR_TRUNCATE);
 	FAILS(MPI_Unpack_external("external32", buf, 3, &at, &v, 1, MPI_INT),

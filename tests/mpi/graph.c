@@ -111,8 +111,8 @@ static void look(MPI_Comm d, int weighted)
 	memset(dw, -1, sizeof(dw));
 	OK(MPI_Dist_graph_neighbors(d, in, src, sw, out, dst, dw));
 	for (int i = 0; i < out; i++) {
-		if (dst[i] == 0 && rank == 0 && (dw[i] == 7 || dw[i] == 8 ||
-						 (!weighted && loops < 2)))
+		if (dst[i] == 0 && rank == 0 &&
+		    (dw[i] == 7 || dw[i] == 8 || (!weighted && loops < 2)))
 			loops++;
 		else if (dst[i] == (rank + 1) % size)
 			next++;
@@ -131,8 +131,7 @@ static void look(MPI_Comm d, int weighted)
 	}
 	/* less room: the first part; no weights wanted */
 	src[0] = src[1] = -5;
-	OK(MPI_Dist_graph_neighbors(d, 1, src, un, 0, NULL,
-				    un));
+	OK(MPI_Dist_graph_neighbors(d, 1, src, un, 0, NULL, un));
 	CHECK(src[0] >= 0 && src[1] == -5);
 	FAILS(MPI_Dist_graph_neighbors(d, -1, src, sw, 0, dst, dw),
 	      MPI_ERR_ARG);
@@ -146,15 +145,15 @@ static void look(MPI_Comm d, int weighted)
 
 static void adjacent(int weighted)
 {
-	int me = rank, next = (rank + 1) % size, prev = (rank + size - 1) % size;
+	int me = rank, next = (rank + 1) % size,
+	    prev = (rank + size - 1) % size;
 	int src[3] = { prev, 0, 0 }, dst[3] = { next, 0, 0 };
 	int sw[3] = { 10 * prev, 7, 8 }, dw[3] = { 10 * me, 7, 8 };
 	int deg = rank == 0 ? 3 : 1;
 	MPI_Comm d, e;
 
-	OK(MPI_Dist_graph_create_adjacent(WORLD, deg, src,
-					  weighted ? sw : un, deg,
-					  dst, weighted ? dw : un,
+	OK(MPI_Dist_graph_create_adjacent(WORLD, deg, src, weighted ? sw : un,
+					  deg, dst, weighted ? dw : un,
 					  MPI_INFO_NULL, 1, &d));
 	look(d, weighted);
 	OK(MPI_Comm_dup(d, &e));
@@ -187,8 +186,9 @@ static void anywhere(int weighted, int one)
 	}
 	OK(MPI_Dist_graph_create(WORLD, n, s, deg, dst,
 				 !weighted ? un :
-				 n ? w : none, MPI_INFO_NULL, 0,
-				 &d));
+				 n	   ? w :
+					     none,
+				 MPI_INFO_NULL, 0, &d));
 	look(d, weighted);
 	OK(MPI_Comm_free(&d));
 }
@@ -198,16 +198,14 @@ static void empty(void)
 	int in, out, w;
 	MPI_Comm d;
 
-	OK(MPI_Dist_graph_create_adjacent(WORLD, 0, NULL, none, 0,
-					  NULL, none,
+	OK(MPI_Dist_graph_create_adjacent(WORLD, 0, NULL, none, 0, NULL, none,
 					  MPI_INFO_NULL, 0, &d));
 	OK(MPI_Dist_graph_neighbors_count(d, &in, &out, &w));
 	CHECK(in == 0 && out == 0 && w == 1);
-	OK(MPI_Dist_graph_neighbors(d, 0, NULL, none, 0, NULL,
-				    none));
+	OK(MPI_Dist_graph_neighbors(d, 0, NULL, none, 0, NULL, none));
 	OK(MPI_Comm_free(&d));
-	OK(MPI_Dist_graph_create(WORLD, 0, NULL, NULL, NULL, un,
-				 MPI_INFO_NULL, 0, &d));
+	OK(MPI_Dist_graph_create(WORLD, 0, NULL, NULL, NULL, un, MPI_INFO_NULL,
+				 0, &d));
 	OK(MPI_Dist_graph_neighbors_count(d, &in, &out, &w));
 	CHECK(in == 0 && out == 0 && w == 0);
 	OK(MPI_Comm_free(&d));
@@ -236,8 +234,8 @@ static void dist_mistakes(void)
 	FAILS(ADJ(WORLD, 1, NULL, un, 1, zero, un, NOINFO, &g), MPI_ERR_ARG);
 	FAILS(ADJ(WORLD, 1, zero, bad, 1, zero, zero, NOINFO, &g), MPI_ERR_ARG);
 	FAILS(ADJ(WORLD, 1, zero, zero, 1, zero, un, NOINFO, &g), MPI_ERR_ARG);
-	FAILS(ADJ(WORLD, 1, zero, none, 1, zero, zero, NOINFO,
-		  &g), MPI_ERR_ARG);
+	FAILS(ADJ(WORLD, 1, zero, none, 1, zero, zero, NOINFO, &g),
+	      MPI_ERR_ARG);
 	FAILS(ADJ(WORLD, 1, zero, NULL, 1, zero, zero, NOINFO, &g),
 	      MPI_ERR_ARG);
 	FAILS(ADJ(WORLD, 1, zero, un, 1, zero, un, (MPI_Info)MPI_INT, &g),
@@ -251,8 +249,7 @@ static void dist_mistakes(void)
 	FAILS(ANY(WORLD, 1, far, zero, zero, un, NOINFO, &g), MPI_ERR_RANK);
 	FAILS(ANY(WORLD, 1, zero, bad, zero, un, NOINFO, &g), MPI_ERR_ARG);
 	FAILS(ANY(WORLD, 1, zero, LIST(1), bad, un, NOINFO, &g), MPI_ERR_RANK);
-	FAILS(ANY(WORLD, 1, zero, LIST(1), zero, bad, NOINFO, &g),
-	      MPI_ERR_ARG);
+	FAILS(ANY(WORLD, 1, zero, LIST(1), zero, bad, NOINFO, &g), MPI_ERR_ARG);
 	FAILS(ANY(WORLD, 1, zero, NULL, zero, un, NOINFO, &g), MPI_ERR_ARG);
 	FAILS(ANY(WORLD, 1, zero, LIST(1), NULL, un, NOINFO, &g), MPI_ERR_ARG);
 	FAILS(ANY(WORLD, 1, zero, zero, zero, un, (MPI_Info)MPI_INT, &g),
@@ -261,7 +258,8 @@ static void dist_mistakes(void)
 	/* weights at one, none at another: all learn it */
 	if (size > 1)
 		FAILS(ANY(WORLD, 1, &rank, LIST(1), zero, rank ? un : zero,
-			  NOINFO, &g), MPI_ERR_ARG);
+			  NOINFO, &g),
+		      MPI_ERR_ARG);
 	FAILS(MPI_Dist_graph_neighbors_count(WORLD, &x, &x, &x),
 	      MPI_ERR_TOPOLOGY);
 	FAILS(MPI_Dist_graph_neighbors(WORLD, 0, &x, &x, 0, &x, &x),

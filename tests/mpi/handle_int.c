@@ -9,22 +9,22 @@
 #include <pthread.h>
 
 /* There and back; @value is what the ABI says. */
-#define PREDEFINED(X, handle, value)                                    \
-	do {                                                            \
-		EQUAL(MPI_##X##_toint(handle), value);                  \
-		EQUAL(MPI_##X##_c2f(handle), value);                    \
-		CHECK(MPI_##X##_fromint(value) == (handle));            \
-		CHECK(MPI_##X##_f2c(value) == (handle));                \
+#define PREDEFINED(X, handle, value)                         \
+	do {                                                 \
+		EQUAL(MPI_##X##_toint(handle), value);       \
+		EQUAL(MPI_##X##_c2f(handle), value);         \
+		CHECK(MPI_##X##_fromint(value) == (handle)); \
+		CHECK(MPI_##X##_f2c(value) == (handle));     \
 	} while (0)
 
-#define DYNAMIC(X, handle)                                              \
-	do {                                                            \
-		int n_ = MPI_##X##_toint(handle);                       \
-		CHECK(n_ >= 4096);                                      \
-		EQUAL(MPI_##X##_toint(handle), n_);                     \
-		EQUAL(MPI_##X##_c2f(handle), n_);                       \
-		CHECK(MPI_##X##_fromint(n_) == (handle));               \
-		CHECK(MPI_##X##_f2c(n_) == (handle));                   \
+#define DYNAMIC(X, handle)                                \
+	do {                                              \
+		int n_ = MPI_##X##_toint(handle);         \
+		CHECK(n_ >= 4096);                        \
+		EQUAL(MPI_##X##_toint(handle), n_);       \
+		EQUAL(MPI_##X##_c2f(handle), n_);         \
+		CHECK(MPI_##X##_fromint(n_) == (handle)); \
+		CHECK(MPI_##X##_f2c(n_) == (handle));     \
 	} while (0)
 
 static void predefined(void)

@@ -137,8 +137,7 @@ static void unguided(void)
 	while (c != MPI_COMM_NULL) {
 		OK(MPI_Comm_size(c, &n));
 		OK(MPI_Info_create(&i));
-		OK(MPI_Comm_split_type(c, MPI_COMM_TYPE_HW_UNGUIDED, 0, i,
-				       &d));
+		OK(MPI_Comm_split_type(c, MPI_COMM_TYPE_HW_UNGUIDED, 0, i, &d));
 		if (d != MPI_COMM_NULL) {
 			OK(MPI_Comm_size(d, &m));
 			CHECK(m < n);
@@ -170,12 +169,14 @@ int main(int argc, char **argv)
 	unguided();
 	FAILS(MPI_Get_hw_resource_info(NULL), MPI_ERR_ARG);
 	FAILS(MPI_Comm_split_type(MPI_COMM_NULL, MPI_COMM_TYPE_SHARED, 0,
-				  MPI_INFO_NULL, &c), MPI_ERR_COMM);
-	FAILS(MPI_Comm_split_type(WORLD, 1, 0, MPI_INFO_NULL, &c),
+				  MPI_INFO_NULL, &c),
+	      MPI_ERR_COMM);
+	FAILS(MPI_Comm_split_type(WORLD, 1, 0, MPI_INFO_NULL, &c), MPI_ERR_ARG);
+	FAILS(MPI_Comm_split_type(WORLD, MPI_COMM_TYPE_SHARED, 0,
+				  (MPI_Info)MPI_INT, &c),
+	      MPI_ERR_INFO);
+	FAILS(MPI_Comm_split_type(WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL,
+				  NULL),
 	      MPI_ERR_ARG);
-	FAILS(MPI_Comm_split_type(WORLD, MPI_COMM_TYPE_SHARED, 0,
-				  (MPI_Info)MPI_INT, &c), MPI_ERR_INFO);
-	FAILS(MPI_Comm_split_type(WORLD, MPI_COMM_TYPE_SHARED, 0,
-				  MPI_INFO_NULL, NULL), MPI_ERR_ARG);
 	return finish();
 }

@@ -126,9 +126,10 @@ int main(int argc, char **argv)
 	MPI_Finalized(&flag);
 	MPI_Initialized(&level);
 	if (!flag || !level || deleted != 2) {
-		fprintf(stderr, "rank %d: finalized %d initialized %d, %d of 2 "
-			"delete functions in order\n", rank, flag, level,
-			deleted);
+		fprintf(stderr,
+			"rank %d: finalized %d initialized %d, %d of 2 "
+			"delete functions in order\n",
+			rank, flag, level, deleted);
 		return 1;
 	}
 	return 0;

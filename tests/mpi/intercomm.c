@@ -60,8 +60,7 @@ static void ping(MPI_Comm c)
 
 	if (me)
 		return;
-	OK(MPI_Sendrecv(&x, 1, MPI_INT, 0, 9, &y, 1, MPI_INT, 0, 9, c,
-			IGNORE));
+	OK(MPI_Sendrecv(&x, 1, MPI_INT, 0, 9, &y, 1, MPI_INT, 0, 9, c, IGNORE));
 	EQUAL(y, !mine);
 }
 

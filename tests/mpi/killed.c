@@ -94,10 +94,12 @@ static int call(unsigned what, unsigned r)
 		return wait_for(MPI_Ibarrier(comm, &q), &q);
 	case 11:
 		return wait_for(MPI_Iallreduce(in, out, n, MPI_CHAR, MPI_BOR,
-					       comm, &q), &q);
+					       comm, &q),
+				&q);
 	case 12:
 		return wait_for(MPI_Ialltoall(in, n, MPI_CHAR, out, n, MPI_CHAR,
-					      comm, &q), &q);
+					      comm, &q),
+				&q);
 	case 13:
 		return MPI_Sendrecv(in, n, MPI_CHAR, (rank + 1) % size, 0, out,
 				    n, MPI_CHAR, (rank + size - 1) % size, 0,

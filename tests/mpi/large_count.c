@@ -12,7 +12,8 @@
 
 #define N ((MPI_Count)1 << 32 | 12345) /* characters */
 #define SEND_PIECE ((MPI_Count)64 << 20)
-#define RECV_PIECE ((MPI_Count)48 << 20) /* so that pieces never fall together */
+#define RECV_PIECE \
+	((MPI_Count)48 << 20) /* so that pieces never fall together */
 
 /* bytes of address space over one piece of memory */
 static char *map_again_and_again(MPI_Count bytes, MPI_Count piece)

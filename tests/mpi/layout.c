@@ -161,8 +161,8 @@ static void given_up(void)
 
 int main(int argc, char **argv)
 {
-	static const int shape[][2] = { { 1, 1 },   { 2, 1 },	{ 200, 1 },
-					{ 3, 299 }, { 10, 299 }, { 16, 200 },
+	static const int shape[][2] = { { 1, 1 },    { 2, 1 },	  { 200, 1 },
+					{ 3, 299 },  { 10, 299 }, { 16, 200 },
 					{ 17, 299 }, { 200, 299 } };
 
 	start(&argc, &argv);

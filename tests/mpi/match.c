@@ -93,8 +93,8 @@ static void any_source(void)
 /* In reverse order of tags, from unexpected messages. */
 static void tags(void)
 {
-	static const int tag[] = { 0, 1, 32767, 32768, 1 << 20, 2147483646,
-				   2147483647 };
+	static const int tag[] = { 0,	    1,		32767,	   32768,
+				   1 << 20, 2147483646, 2147483647 };
 	MPI_Status s;
 	int x;
 

@@ -38,7 +38,8 @@ static void in_child(const char *what)
 	MPI_Barrier(WORLD);
 	MPI_Finalize();
 	exit(WIFEXITED(status) && !WEXITSTATUS(status) ? 0 :
-	     WIFEXITED(status) ? 42 : 43);
+	     WIFEXITED(status)			       ? 42 :
+							 43);
 }
 
 int main(int argc, char **argv)

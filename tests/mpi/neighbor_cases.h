@@ -124,8 +124,10 @@ static void check_all(int same)
 {
 	for (int i = 0; i < nin; i++)
 		for (int j = 0; j < BLOCK; j++)
-			EQUAL(rbuf[i * BLOCK + j], edge[i] < 0 ? -1 :
-			      value(in[i], same ? 0 : edge[i], j));
+			EQUAL(rbuf[i * BLOCK + j],
+			      edge[i] < 0 ?
+				      -1 :
+				      value(in[i], same ? 0 : edge[i], j));
 	EQUAL(rbuf[nin * BLOCK], -1);
 }
 
@@ -175,8 +177,8 @@ static void plan(void)
 static void check_vector(void)
 {
 	for (int i = 0; i < nin; i++)
-		arrived(i, rdispls[i], edge[i], edge[i] < 0 ? BLOCK :
-							      rcounts[i]);
+		arrived(i, rdispls[i], edge[i],
+			edge[i] < 0 ? BLOCK : rcounts[i]);
 }
 
 static void vectors(void)
@@ -229,8 +231,8 @@ static void in_turn(void)
 		OK(MPI_Neighbor_alltoall(sbuf, 1, MPI_INT, rbuf, 1, MPI_INT,
 					 g));
 		for (int i = 0; i < nin; i++)
-			EQUAL(rbuf[i], edge[i] < 0 ? -1 :
-						     value(in[i], edge[i], k));
+			EQUAL(rbuf[i],
+			      edge[i] < 0 ? -1 : value(in[i], edge[i], k));
 	}
 }
 
@@ -253,8 +255,10 @@ static void at_once(void)
 	for (int k = 3; k >= 0; k--) {
 		OK(MPI_Wait(&q[k], IGNORE));
 		for (int i = 0; i < 2 * nin; i++)
-			EQUAL(from[k][i], edge[i / 2] < 0 ? -1 :
-			      value(in[i / 2], edge[i / 2], k * 2 + i % 2));
+			EQUAL(from[k][i], edge[i / 2] < 0 ?
+						  -1 :
+						  value(in[i / 2], edge[i / 2],
+							k * 2 + i % 2));
 	}
 }
 
@@ -344,28 +348,33 @@ static void wrong(void)
 	FAILS(MPI_Neighbor_allgather(x, 1, MPI_INT, x, 1, MPI_INT, w),
 	      MPI_ERR_TOPOLOGY);
 	FAILS(MPI_Neighbor_alltoall(x, 1, MPI_INT, x, 1, MPI_INT,
-				    MPI_COMM_NULL), MPI_ERR_COMM);
+				    MPI_COMM_NULL),
+	      MPI_ERR_COMM);
 	OK(MPI_Cart_create(WORLD, 1, &size, x, 0, &g));
 	FAILS(MPI_Neighbor_allgather(x, -1, MPI_INT, rbuf, 1, MPI_INT, g),
 	      MPI_ERR_COUNT);
 	FAILS(MPI_Neighbor_allgather(x, 1, MPI_DATATYPE_NULL, rbuf, 1, MPI_INT,
-				     g), MPI_ERR_TYPE);
+				     g),
+	      MPI_ERR_TYPE);
 	FAILS(MPI_Neighbor_allgather_c(NULL, 1, MPI_INT, rbuf, 1, MPI_INT, g),
 	      MPI_ERR_BUFFER);
 	FAILS(MPI_Neighbor_alltoall(MPI_IN_PLACE, 1, MPI_INT, rbuf, 1, MPI_INT,
-				    g), MPI_ERR_BUFFER);
+				    g),
+	      MPI_ERR_BUFFER);
 	FAILS(MPI_Neighbor_alltoall_c(x, 1, MPI_INT, rbuf, -1, MPI_INT, g),
 	      MPI_ERR_COUNT);
 	FAILS(MPI_Neighbor_allgatherv(x, 1, MPI_INT, rbuf, bad, x, MPI_INT, g),
 	      MPI_ERR_COUNT);
-	FAILS(MPI_Neighbor_allgatherv(x, 1, MPI_INT, rbuf, NULL, x, MPI_INT,
-				      g), MPI_ERR_ARG);
-	FAILS(MPI_Neighbor_allgatherv(x, 1, MPI_INT, rbuf, x, NULL, MPI_INT,
-				      g), MPI_ERR_ARG);
+	FAILS(MPI_Neighbor_allgatherv(x, 1, MPI_INT, rbuf, NULL, x, MPI_INT, g),
+	      MPI_ERR_ARG);
+	FAILS(MPI_Neighbor_allgatherv(x, 1, MPI_INT, rbuf, x, NULL, MPI_INT, g),
+	      MPI_ERR_ARG);
 	FAILS(MPI_Neighbor_alltoallv(x, bad, x, MPI_INT, rbuf, x, x, MPI_INT,
-				     g), MPI_ERR_COUNT);
+				     g),
+	      MPI_ERR_COUNT);
 	FAILS(MPI_Neighbor_alltoallv(x, NULL, x, MPI_INT, rbuf, x, x, MPI_INT,
-				     g), MPI_ERR_ARG);
+				     g),
+	      MPI_ERR_ARG);
 	FAILS(MPI_Neighbor_alltoallw(x, x, a, t, rbuf, x, a, NULL, g),
 	      MPI_ERR_ARG);
 	t[1] = MPI_DATATYPE_NULL;
@@ -374,7 +383,8 @@ static void wrong(void)
 	FAILS(MPI_Ineighbor_alltoall(x, 1, MPI_INT, rbuf, 1, MPI_INT, g, NULL),
 	      MPI_ERR_ARG);
 	FAILS(MPI_Neighbor_alltoall_init(x, 1, MPI_INT, rbuf, 1, MPI_INT, g,
-					 (MPI_Info)MPI_INT, &q), MPI_ERR_INFO);
+					 (MPI_Info)MPI_INT, &q),
+	      MPI_ERR_INFO);
 	FAILS(MPI_Ineighbor_allgather(x, 1, MPI_INT, rbuf, 1, MPI_INT, w, &q),
 	      MPI_ERR_TOPOLOGY);
 	OK(MPI_Comm_free(&g));

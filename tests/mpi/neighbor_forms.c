@@ -2,9 +2,8 @@
 /* The neighborhood collectives again, each call in its next form. */
 #include "coll_forms.h"
 
-#define NEIGHBOR(name, large, ...)                           \
-	FORM_OF(PMPI_Neighbor_##name##large,                 \
-		MPI_Ineighbor_##name##large,                 \
+#define NEIGHBOR(name, large, ...)                                        \
+	FORM_OF(PMPI_Neighbor_##name##large, MPI_Ineighbor_##name##large, \
 		MPI_Neighbor_##name##_init##large, __VA_ARGS__)
 
 #define MPI_Neighbor_allgather(...) NEIGHBOR(allgather, , __VA_ARGS__)

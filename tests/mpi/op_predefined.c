@@ -40,80 +40,81 @@ static int value(int r, int i)
 #define BOR(a, b) ((a) | (b))
 #define BXOR(a, b) ((a) ^ (b))
 
-#define RUN(h, T, op)                                                          \
-	do {                                                                   \
-		T in[N], out[N], want[N];                                      \
-		for (int i = 0; i < N; i++) {                                  \
-			in[i] = (T)value(rank, i);                             \
-			want[i] = (T)value(0, i);                              \
-			for (int r = 1; r < size; r++)                         \
-				want[i] = (T)op(want[i], (T)value(r, i));      \
-		}                                                              \
-		if (MPI_Allreduce(in, out, N, h, MPI_##op, MPI_COMM_WORLD))    \
-			fail(#h, #op, "refused");                              \
-		for (int i = 0; i < N; i++)                                    \
-			if (out[i] != want[i])                                 \
-				fail(#h, #op, "wrong result");                 \
-		for (int i = 0; i < N; i++) {                                  \
-			out[i] = (T)value(rank + 1, i);                        \
-			want[i] = (T)op(in[i], out[i]);                        \
-		}                                                              \
-		MPI_Reduce_local(in, out, N, h, MPI_##op);                     \
-		for (int i = 0; i < N; i++)                                    \
-			if (out[i] != want[i])                                 \
-				fail(#h, #op, "wrong local result");           \
-		checks++;                                                      \
+#define RUN(h, T, op)                                                       \
+	do {                                                                \
+		T in[N], out[N], want[N];                                   \
+		for (int i = 0; i < N; i++) {                               \
+			in[i] = (T)value(rank, i);                          \
+			want[i] = (T)value(0, i);                           \
+			for (int r = 1; r < size; r++)                      \
+				want[i] = (T)op(want[i], (T)value(r, i));   \
+		}                                                           \
+		if (MPI_Allreduce(in, out, N, h, MPI_##op, MPI_COMM_WORLD)) \
+			fail(#h, #op, "refused");                           \
+		for (int i = 0; i < N; i++)                                 \
+			if (out[i] != want[i])                              \
+				fail(#h, #op, "wrong result");              \
+		for (int i = 0; i < N; i++) {                               \
+			out[i] = (T)value(rank + 1, i);                     \
+			want[i] = (T)op(in[i], out[i]);                     \
+		}                                                           \
+		MPI_Reduce_local(in, out, N, h, MPI_##op);                  \
+		for (int i = 0; i < N; i++)                                 \
+			if (out[i] != want[i])                              \
+				fail(#h, #op, "wrong local result");        \
+		checks++;                                                   \
 	} while (0)
 
-#define REFUSED(h, op)                                                         \
-	do {                                                                   \
-		char in[64 * N] = { 0 }, out[64 * N];                          \
-		int class;                                                     \
-		MPI_Error_class(MPI_Allreduce(in, out, N, h, MPI_##op,         \
-					      MPI_COMM_WORLD), &class);        \
-		if (class != MPI_ERR_OP)                                       \
-			fail(#h, #op, "not refused");                          \
-		checks++;                                                      \
+#define REFUSED(h, op)                                                 \
+	do {                                                           \
+		char in[64 * N] = { 0 }, out[64 * N];                  \
+		int class;                                             \
+		MPI_Error_class(MPI_Allreduce(in, out, N, h, MPI_##op, \
+					      MPI_COMM_WORLD),         \
+				&class);                               \
+		if (class != MPI_ERR_OP)                               \
+			fail(#h, #op, "not refused");                  \
+		checks++;                                              \
 	} while (0)
 
-#define REFUSED_LOGIC(h)                                                       \
-	REFUSED(h, LAND);                                                      \
-	REFUSED(h, LOR);                                                       \
+#define REFUSED_LOGIC(h)  \
+	REFUSED(h, LAND); \
+	REFUSED(h, LOR);  \
 	REFUSED(h, LXOR)
-#define REFUSED_BITS(h)                                                        \
-	REFUSED(h, BAND);                                                      \
-	REFUSED(h, BOR);                                                       \
+#define REFUSED_BITS(h)   \
+	REFUSED(h, BAND); \
+	REFUSED(h, BOR);  \
 	REFUSED(h, BXOR)
-#define REFUSED_ORDER(h)                                                       \
-	REFUSED(h, MIN);                                                       \
+#define REFUSED_ORDER(h) \
+	REFUSED(h, MIN); \
 	REFUSED(h, MAX)
-#define REFUSED_SUMS(h)                                                        \
-	REFUSED(h, SUM);                                                       \
+#define REFUSED_SUMS(h)  \
+	REFUSED(h, SUM); \
 	REFUSED(h, PROD)
-#define REFUSED_LOC(h)                                                         \
-	REFUSED(h, MINLOC);                                                    \
+#define REFUSED_LOC(h)      \
+	REFUSED(h, MINLOC); \
 	REFUSED(h, MAXLOC)
 
-#define NUMBERS(h, T)                                                          \
-	RUN(h, T, SUM);                                                        \
-	RUN(h, T, PROD);                                                       \
-	RUN(h, T, MIN);                                                        \
-	RUN(h, T, MAX);                                                        \
+#define NUMBERS(h, T)    \
+	RUN(h, T, SUM);  \
+	RUN(h, T, PROD); \
+	RUN(h, T, MIN);  \
+	RUN(h, T, MAX);  \
 	REFUSED_LOC(h)
-#define BITS(h, T)                                                             \
-	RUN(h, T, BAND);                                                       \
-	RUN(h, T, BOR);                                                        \
+#define BITS(h, T)       \
+	RUN(h, T, BAND); \
+	RUN(h, T, BOR);  \
 	RUN(h, T, BXOR)
-#define LOGIC(h, T)                                                            \
-	RUN(h, T, LAND);                                                       \
-	RUN(h, T, LOR);                                                        \
+#define LOGIC(h, T)      \
+	RUN(h, T, LAND); \
+	RUN(h, T, LOR);  \
 	RUN(h, T, LXOR)
 
 static void c_integers(void)
 {
-#define INTEGER(h, T)                                                          \
-	NUMBERS(h, T);                                                         \
-	BITS(h, T);                                                            \
+#define INTEGER(h, T)  \
+	NUMBERS(h, T); \
+	BITS(h, T);    \
 	LOGIC(h, T)
 	INTEGER(MPI_INT, int);
 	INTEGER(MPI_LONG, long);
@@ -139,9 +140,9 @@ static void c_integers(void)
 
 static void fortran_integers(void)
 {
-#define FORTRAN(h, T)                                                          \
-	NUMBERS(h, T);                                                         \
-	BITS(h, T);                                                            \
+#define FORTRAN(h, T)  \
+	NUMBERS(h, T); \
+	BITS(h, T);    \
 	LOGIC(h, T)
 	FORTRAN(MPI_INTEGER, int32_t);
 	FORTRAN(MPI_INTEGER1, int8_t);
@@ -157,9 +158,9 @@ static void fortran_integers(void)
 
 static void floats(void)
 {
-#define REAL(h, T)                                                             \
-	NUMBERS(h, T);                                                         \
-	REFUSED_BITS(h);                                                       \
+#define REAL(h, T)       \
+	NUMBERS(h, T);   \
+	REFUSED_BITS(h); \
 	REFUSED_LOGIC(h)
 	REAL(MPI_FLOAT, float);
 	REAL(MPI_DOUBLE, double);
@@ -169,11 +170,11 @@ static void floats(void)
 	REAL(MPI_REAL4, float);
 	REAL(MPI_REAL8, double);
 	REAL(MPI_REAL16, _Float128);
-#define COMPLEX(h, T)                                                          \
-	RUN(h, T, SUM);                                                        \
-	RUN(h, T, PROD);                                                       \
-	REFUSED_ORDER(h);                                                      \
-	REFUSED_BITS(h);                                                       \
+#define COMPLEX(h, T)     \
+	RUN(h, T, SUM);   \
+	RUN(h, T, PROD);  \
+	REFUSED_ORDER(h); \
+	REFUSED_BITS(h);  \
 	REFUSED_LOGIC(h)
 	COMPLEX(MPI_C_COMPLEX, float complex);
 	COMPLEX(MPI_C_FLOAT_COMPLEX, float complex);
@@ -188,10 +189,10 @@ static void floats(void)
 
 static void others(void)
 {
-#define TRUTH(h, T)                                                            \
-	LOGIC(h, T);                                                           \
-	REFUSED_SUMS(h);                                                       \
-	REFUSED_ORDER(h);                                                      \
+#define TRUTH(h, T)       \
+	LOGIC(h, T);      \
+	REFUSED_SUMS(h);  \
+	REFUSED_ORDER(h); \
 	REFUSED_BITS(h)
 	TRUTH(MPI_C_BOOL, _Bool);
 	TRUTH(MPI_CXX_BOOL, _Bool);
@@ -203,10 +204,10 @@ static void others(void)
 	BITS(MPI_BYTE, unsigned char);
 	REFUSED_SUMS(MPI_BYTE);
 	REFUSED_LOGIC(MPI_BYTE);
-#define TEXT(h)                                                                \
-	REFUSED_SUMS(h);                                                       \
-	REFUSED_ORDER(h);                                                      \
-	REFUSED_BITS(h);                                                       \
+#define TEXT(h)           \
+	REFUSED_SUMS(h);  \
+	REFUSED_ORDER(h); \
+	REFUSED_BITS(h);  \
 	REFUSED_LOGIC(h)
 	TEXT(MPI_WCHAR);
 	TEXT(MPI_CHARACTER);
@@ -214,32 +215,35 @@ static void others(void)
 }
 
 /* The largest (or smallest) value, and the least rank among its owners. */
-#define LOCATE(h, V, I)                                                        \
-	do {                                                                   \
-		struct { V v; I i; } in[N], lo[N], hi[N];                      \
-		for (int i = 0; i < N; i++) {                                  \
-			in[i].v = (V)value(rank, i);                           \
-			in[i].i = (I)rank;                                     \
-		}                                                              \
-		MPI_Allreduce(in, lo, N, h, MPI_MINLOC, MPI_COMM_WORLD);       \
-		MPI_Allreduce(in, hi, N, h, MPI_MAXLOC, MPI_COMM_WORLD);       \
-		for (int i = 0; i < N; i++) {                                  \
-			int least = 0, most = 0;                               \
-			for (int r = 1; r < size; r++) {                       \
-				if (value(r, i) < value(least, i))             \
-					least = r;                             \
-				if (value(r, i) > value(most, i))              \
-					most = r;                              \
-			}                                                      \
-			if (lo[i].v != (V)value(least, i) ||                   \
-			    lo[i].i != (I)least)                               \
-				fail(#h, "MPI_MINLOC", "wrong result");        \
-			if (hi[i].v != (V)value(most, i) ||                    \
-			    hi[i].i != (I)most)                                \
-				fail(#h, "MPI_MAXLOC", "wrong result");        \
-		}                                                              \
-		REFUSED_SUMS(h);                                               \
-		checks++;                                                      \
+#define LOCATE(h, V, I)                                                  \
+	do {                                                             \
+		struct {                                                 \
+			V v;                                             \
+			I i;                                             \
+		} in[N], lo[N], hi[N];                                   \
+		for (int i = 0; i < N; i++) {                            \
+			in[i].v = (V)value(rank, i);                     \
+			in[i].i = (I)rank;                               \
+		}                                                        \
+		MPI_Allreduce(in, lo, N, h, MPI_MINLOC, MPI_COMM_WORLD); \
+		MPI_Allreduce(in, hi, N, h, MPI_MAXLOC, MPI_COMM_WORLD); \
+		for (int i = 0; i < N; i++) {                            \
+			int least = 0, most = 0;                         \
+			for (int r = 1; r < size; r++) {                 \
+				if (value(r, i) < value(least, i))       \
+					least = r;                       \
+				if (value(r, i) > value(most, i))        \
+					most = r;                        \
+			}                                                \
+			if (lo[i].v != (V)value(least, i) ||             \
+			    lo[i].i != (I)least)                         \
+				fail(#h, "MPI_MINLOC", "wrong result");  \
+			if (hi[i].v != (V)value(most, i) ||              \
+			    hi[i].i != (I)most)                          \
+				fail(#h, "MPI_MAXLOC", "wrong result");  \
+		}                                                        \
+		REFUSED_SUMS(h);                                         \
+		checks++;                                                \
 	} while (0)
 
 static void pairs(void)

@@ -49,8 +49,11 @@ static void send_round(MPI_Request *req, int *data, int partitions, int count,
 
 	OK(MPI_Start(req));
 	for (int i = 0; i < THREADS; i++) {
-		w[i] = (struct work){ .req = *req, .data = data, .first = i,
-				      .partitions = partitions, .count = count,
+		w[i] = (struct work){ .req = *req,
+				      .data = data,
+				      .first = i,
+				      .partitions = partitions,
+				      .count = count,
 				      .round = round };
 		CHECK(!pthread_create(&w[i].thread, NULL, mark, &w[i]));
 	}
@@ -207,21 +210,29 @@ static void wrong_init(void)
 	int v = 0;
 
 	FAILS(MPI_Psend_init(&v, -1, 1, MPI_INT, 0, 0, WORLD, MPI_INFO_NULL,
-			     &req), MPI_ERR_ARG);
+			     &req),
+	      MPI_ERR_ARG);
 	FAILS(MPI_Psend_init(&v, 1, -1, MPI_INT, 0, 0, WORLD, MPI_INFO_NULL,
-			     &req), MPI_ERR_COUNT);
+			     &req),
+	      MPI_ERR_COUNT);
 	FAILS(MPI_Psend_init(&v, 1, 1, MPI_INT, size, 0, WORLD, MPI_INFO_NULL,
-			     &req), MPI_ERR_RANK);
+			     &req),
+	      MPI_ERR_RANK);
 	FAILS(MPI_Psend_init(&v, 1, 1, MPI_INT, 0, -5, WORLD, MPI_INFO_NULL,
-			     &req), MPI_ERR_TAG);
+			     &req),
+	      MPI_ERR_TAG);
 	FAILS(MPI_Psend_init(&v, 1, 1, MPI_DATATYPE_NULL, 0, 0, WORLD,
-			     MPI_INFO_NULL, &req), MPI_ERR_TYPE);
+			     MPI_INFO_NULL, &req),
+	      MPI_ERR_TYPE);
 	FAILS(MPI_Precv_init(&v, 1, 1, MPI_INT, MPI_ANY_SOURCE, 0, WORLD,
-			     MPI_INFO_NULL, &req), MPI_ERR_RANK);
+			     MPI_INFO_NULL, &req),
+	      MPI_ERR_RANK);
 	FAILS(MPI_Precv_init(&v, 1, 1, MPI_INT, 0, MPI_ANY_TAG, WORLD,
-			     MPI_INFO_NULL, &req), MPI_ERR_TAG);
+			     MPI_INFO_NULL, &req),
+	      MPI_ERR_TAG);
 	FAILS(MPI_Precv_init(&v, 1, 1, MPI_INT, 0, 0, MPI_COMM_NULL,
-			     MPI_INFO_NULL, &req), MPI_ERR_COMM);
+			     MPI_INFO_NULL, &req),
+	      MPI_ERR_COMM);
 }
 
 static void wrong_use(void)

@@ -5,9 +5,9 @@
  */
 #include "check.h"
 
-static const int lengths[] = { 0, 1, 7, 8, 63, 64, 65, 1000, 4096, 8191, 8192,
-			       8193, 16384, 65535, 65536, 65537, 262144,
-			       1048577 };
+static const int lengths[] = { 0,     1,     7,	    8,	   63,	   64,
+			       65,    1000,  4096,  8191,  8192,   8193,
+			       16384, 65535, 65536, 65537, 262144, 1048577 };
 #define NLENGTHS ((int)(sizeof(lengths) / sizeof(lengths[0])))
 #define MAX 1048577
 
@@ -156,8 +156,8 @@ static void nobody(void)
 	OK(MPI_Sendrecv(&x, 1, MPI_INT, MPI_PROC_NULL, 3, &y, 1, MPI_INT,
 			MPI_PROC_NULL, 3, WORLD, &s));
 	check_null(&s);
-	OK(MPI_Sendrecv_replace(&x, 1, MPI_INT, MPI_PROC_NULL, 3,
-				MPI_PROC_NULL, 3, WORLD, &s));
+	OK(MPI_Sendrecv_replace(&x, 1, MPI_INT, MPI_PROC_NULL, 3, MPI_PROC_NULL,
+				3, WORLD, &s));
 	check_null(&s);
 	EQUAL(x, 42);
 	EQUAL(y, 43);
@@ -170,8 +170,8 @@ static void around(void)
 	int next = (rank + 1) % size, prev = (rank + size - 1) % size;
 	int x = rank, y = -1, a[3] = { rank, rank + 1, rank + 2 };
 
-	OK(MPI_Sendrecv(&x, 1, MPI_INT, next, 7, &y, 1, MPI_INT, prev, 7,
-			WORLD, &s));
+	OK(MPI_Sendrecv(&x, 1, MPI_INT, next, 7, &y, 1, MPI_INT, prev, 7, WORLD,
+			&s));
 	EQUAL(y, prev);
 	EQUAL(s.MPI_SOURCE, prev);
 	OK(MPI_Sendrecv_c(&x, 1, MPI_INT, prev, 7, &y, 1, MPI_INT, next, 7,

@@ -66,8 +66,9 @@ static MPI_Session begin(const char *level)
 
 	OK(MPI_Info_create(&i));
 	/* the standard's name, and that of its examples */
-	OK(MPI_Info_set(i, rank % 2 ? "thread_level" :
-				      "mpi_thread_support_level", level));
+	OK(MPI_Info_set(i,
+			rank % 2 ? "thread_level" : "mpi_thread_support_level",
+			level));
 	OK(MPI_Session_init(i, RETURN, &s));
 	CHECK(s != MPI_SESSION_NULL);
 	OK(MPI_Info_free(&i));
@@ -119,8 +120,7 @@ static void psets(MPI_Session s)
 	}
 	CHECK(world == 1 && self == 1);
 	FAILS(MPI_Session_get_nth_pset(s, NOINFO, n, &len, name), MPI_ERR_ARG);
-	FAILS(MPI_Session_get_nth_pset(s, NOINFO, -1, &len, name),
-	      MPI_ERR_ARG);
+	FAILS(MPI_Session_get_nth_pset(s, NOINFO, -1, &len, name), MPI_ERR_ARG);
 	FAILS(MPI_Session_get_nth_pset(s, NOINFO, 0, NULL, name), MPI_ERR_ARG);
 	FAILS(MPI_Session_get_nth_pset(s, (MPI_Info)MPI_INT, 0, &len, name),
 	      MPI_ERR_INFO);
@@ -219,19 +219,22 @@ static void wrong_groups(MPI_Session s)
 	memset(big, 'x', sizeof(big));
 	big[MPI_MAX_STRINGTAG_LEN] = '\0';
 	FAILS(MPI_Comm_create_from_group(MPI_GROUP_NULL, "a", NOINFO, RETURN,
-					 &c), MPI_ERR_GROUP);
+					 &c),
+	      MPI_ERR_GROUP);
 	FAILS(MPI_Comm_create_from_group(g, NULL, NOINFO, RETURN, &c),
 	      MPI_ERR_ARG);
 	FAILS(MPI_Comm_create_from_group(g, big, NOINFO, RETURN, &c),
 	      MPI_ERR_ARG);
-	FAILS(MPI_Comm_create_from_group(g, "a", (MPI_Info)MPI_INT, RETURN,
-					 &c), MPI_ERR_INFO);
+	FAILS(MPI_Comm_create_from_group(g, "a", (MPI_Info)MPI_INT, RETURN, &c),
+	      MPI_ERR_INFO);
 	FAILS(MPI_Comm_create_from_group(g, "a", NOINFO, RETURN, NULL),
 	      MPI_ERR_ARG);
 	FAILS(MPI_Intercomm_create_from_groups(g, 1, g, 0, "a", NOINFO, RETURN,
-					       &c), MPI_ERR_RANK);
+					       &c),
+	      MPI_ERR_RANK);
 	FAILS(MPI_Intercomm_create_from_groups(g, 0, g, 7, "a", NOINFO, RETURN,
-					       &c), MPI_ERR_RANK);
+					       &c),
+	      MPI_ERR_RANK);
 	FAILS(MPI_Intercomm_create_from_groups(MPI_GROUP_NULL, 0, g, 0, "a",
 					       NOINFO, RETURN, &c),
 	      MPI_ERR_GROUP);
@@ -239,13 +242,14 @@ static void wrong_groups(MPI_Session s)
 					       NOINFO, RETURN, &c),
 	      MPI_ERR_GROUP);
 	FAILS(MPI_Intercomm_create_from_groups(g, 0, g, 0, "a", NOINFO, RETURN,
-					       NULL), MPI_ERR_ARG);
+					       NULL),
+	      MPI_ERR_ARG);
 	if (size > 1) { /* a group without us */
 		MPI_Group all = group_of(s, "mpi://WORLD");
 
 		OK(MPI_Group_excl(all, 1, &rank, &none));
-		FAILS(MPI_Comm_create_from_group(none, "a", NOINFO, RETURN,
-						 &c), MPI_ERR_GROUP);
+		FAILS(MPI_Comm_create_from_group(none, "a", NOINFO, RETURN, &c),
+		      MPI_ERR_GROUP);
 		OK(MPI_Group_free(&none));
 		OK(MPI_Group_free(&all));
 	}

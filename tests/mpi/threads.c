@@ -29,8 +29,8 @@ static void *talk(void *arg)
 		x = i * 1000 + rank * 10 + t;
 		switch (i % 4) {
 		case 0:
-			OK(MPI_Sendrecv(&x, 1, MPI_INT, next, t, &y, 1,
-					MPI_INT, prev, t, WORLD, &s));
+			OK(MPI_Sendrecv(&x, 1, MPI_INT, next, t, &y, 1, MPI_INT,
+					prev, t, WORLD, &s));
 			break;
 		case 1:
 			OK(MPI_Irecv(&y, 1, MPI_INT, prev, t, WORLD, &q[0]));
@@ -46,8 +46,8 @@ static void *talk(void *arg)
 			break;
 		default: /* large, so that it needs answers */
 			fill(big[t][0], 50000, x);
-			OK(MPI_Irecv(big[t][1], 50000, MPI_BYTE, prev, t,
-				     WORLD, &q[0]));
+			OK(MPI_Irecv(big[t][1], 50000, MPI_BYTE, prev, t, WORLD,
+				     &q[0]));
 			OK(MPI_Send(big[t][0], 50000, MPI_BYTE, next, t,
 				    WORLD));
 			OK(MPI_Wait(&q[0], IGNORE));

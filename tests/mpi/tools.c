@@ -53,7 +53,8 @@ static void every_cvar(void)
 			       NULL, NULL));
 	CHECK(strcmp(name, "O2G") == 0 && name_len > 4);
 	FAILS(MPI_T_cvar_get_info(n, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
-				  NULL, NULL), MPI_T_ERR_INVALID_INDEX);
+				  NULL, NULL),
+	      MPI_T_ERR_INVALID_INDEX);
 	FAILS(MPI_T_cvar_get_index("O2G_NO_SUCH", &n), MPI_T_ERR_INVALID_NAME);
 }
 
@@ -238,8 +239,8 @@ static void saw(MPI_T_event_instance event, MPI_T_event_registration r,
 	seen++;
 }
 
-static void saw_dropped(MPI_Count count, MPI_T_event_registration r,
-			int source, MPI_T_cb_safety safety, void *user_data)
+static void saw_dropped(MPI_Count count, MPI_T_event_registration r, int source,
+			MPI_T_cb_safety safety, void *user_data)
 {
 	dropped += (int)count;
 }

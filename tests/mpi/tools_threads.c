@@ -65,7 +65,8 @@ static void *work(void *arg)
 	for (int turn = 0; turn < TURNS; turn++) {
 		x = rank + turn;
 		OK(MPI_Iallreduce(&x, &sum, 1, MPI_INT, MPI_SUM, c, &q[0]));
-		OK(MPI_Iallgather(&rank, 1, MPI_INT, all, 1, MPI_INT, c, &q[1]));
+		OK(MPI_Iallgather(&rank, 1, MPI_INT, all, 1, MPI_INT, c,
+				  &q[1]));
 		OK(MPI_Comm_idup(c, &d, &q[2]));
 		OK(MPI_Waitall(3, q, MPI_STATUSES_IGNORE));
 		EQUAL(sum, size * (size - 1) / 2 + size * turn);

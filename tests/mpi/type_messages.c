@@ -38,11 +38,12 @@ static void section(void)
 	for (int i = 0; i < 9; i++)
 		for (int j = 0; j < 3; j++)
 			for (int k = 0; k < 2; k++)
-				CHECK(&e, got[i][j][k] ==
-						  from * 10000 +
-							  ((i + 1) * 11 +
-							   2 * j + 2) * 12 +
-							  2 * k + 3);
+				CHECK(&e,
+				      got[i][j][k] ==
+					      from * 10000 +
+						      ((i + 1) * 11 + 2 * j +
+						       2) * 12 +
+						      2 * k + 3);
 	MPI_Type_free(&three);
 }
 
@@ -66,8 +67,8 @@ static void triangle(void)
 	exchange(a, 1, t, b, 1, t, MPI_STATUS_IGNORE);
 	for (int i = 0; i < 100; i++)
 		for (int j = 0; j < 100; j++)
-			CHECK(&e, b[i][j] ==
-					  (j <= i ? from + i * 1000 + j : -1));
+			CHECK(&e,
+			      b[i][j] == (j <= i ? from + i * 1000 + j : -1));
 	MPI_Type_free(&t);
 }
 

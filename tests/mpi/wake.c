@@ -34,8 +34,7 @@ static void answer(void)
 	int x;
 
 	for (int i = 0; i < ROUNDS; i++) {
-		MPI_Recv(&x, 1, MPI_INT, 1, 1, WORLD,
-			 IGNORE);
+		MPI_Recv(&x, 1, MPI_INT, 1, 1, WORLD, IGNORE);
 		usleep(200 + i % 7 * 100);
 		MPI_Send(&i, 1, MPI_INT, 1, 2, WORLD);
 	}
@@ -52,8 +51,7 @@ static void ask(void)
 		double start = MPI_Wtime(), took;
 
 		MPI_Send(&i, 1, MPI_INT, 0, 1, WORLD);
-		MPI_Recv(&x, 1, MPI_INT, 0, 2, WORLD,
-			 IGNORE);
+		MPI_Recv(&x, 1, MPI_INT, 0, 2, WORLD, IGNORE);
 		CHECK(x == i);
 		took = MPI_Wtime() - start;
 		worst = took > worst ? took : worst;

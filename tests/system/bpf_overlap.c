@@ -14,10 +14,10 @@
 #define LARGE (20 << 10) /* more than can be taken off in one call */
 
 static struct bpf_seat *seat;
-static int here, there;		     /* joined, and its peer */
+static int here, there;		    /* joined, and its peer */
 static struct sockaddr_in to, from; /* addresses of the two */
-static __u32 next_seq, ack;	     /* of the peer */
-static __u32 seen;		     /* descriptors */
+static __u32 next_seq, ack;	    /* of the peer */
+static __u32 seen;		    /* descriptors */
 
 /* --- the connection --- */
 

@@ -60,8 +60,8 @@ static inline struct bpf_seat *open_seat(const char *dir)
 	snprintf(path, sizeof(path), "%s/seat", dir);
 	fd = bpf_sys_get(path);
 	check(fd >= 0, path);
-	p = mmap(NULL, sizeof(struct bpf_seat), PROT_READ | PROT_WRITE, MAP_SHARED, fd,
-		 0);
+	p = mmap(NULL, sizeof(struct bpf_seat), PROT_READ | PROT_WRITE,
+		 MAP_SHARED, fd, 0);
 	check(p != MAP_FAILED, "mapping the seat");
 	close(fd);
 	return p;

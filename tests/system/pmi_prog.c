@@ -61,7 +61,7 @@ static void put_value(size_t len)
 /* Everybody's values of many lengths, seen by everybody. */
 static void board(void)
 {
-	static const size_t lens[] = {0, 1, 10, 300, 1022, 1023, 1024, 5000};
+	static const size_t lens[] = { 0, 1, 10, 300, 1022, 1023, 1024, 5000 };
 	int *node = malloc(job.size * sizeof(*node)), local = 0;
 	char value[8];
 
@@ -196,6 +196,6 @@ int main(int argc, char **argv)
 	err = pmi_finalize();
 	if (err)
 		die("finalize", err);
-	return !strcmp(what, "exit-late") && job.rank == job.size - 1 ? number
-								      : 0;
+	return !strcmp(what, "exit-late") && job.rank == job.size - 1 ? number :
+									0;
 }

@@ -25,7 +25,7 @@
 #include "o2g.h"
 
 #define MAX_RANKS 16
-#define WINDOW 4	 /* steps under way */
+#define WINDOW 4 /* steps under way */
 #define LARGEST (1 << 20)
 #define ROUND_MS 400
 #define PATIENCE_MS 20000
@@ -36,7 +36,7 @@ static struct shared {
 	char address[MAX_RANKS][O2G_ADDRESS_MAX];
 	atomic_int published, ended, killed;
 	atomic_ullong messages, bytes;
-} *shared;
+} * shared;
 
 static int ranks = 3;
 static uint64_t round_seed;
@@ -69,14 +69,14 @@ static void nap_us(unsigned us)
 
 static uint64_t key_of(int from, int to, unsigned number)
 {
-	return mix(round_seed ^ mix((uint64_t)from << 40 ^ (uint64_t)to << 32 ^
-				    number));
+	return mix(round_seed ^
+		   mix((uint64_t)from << 40 ^ (uint64_t)to << 32 ^ number));
 }
 
 /* Mostly small; now and then up to LARGEST. */
 static size_t size_of(uint64_t key)
 {
-	static const size_t limits[8] = { 16,   64,    64,    1500,
+	static const size_t limits[8] = { 16,	64,    64,    1500,
 					  4096, 20000, 70000, LARGEST };
 
 	return key % (limits[key >> 61] + 1);
@@ -174,7 +174,8 @@ static enum outcome end_message(struct message *m, uint64_t key, int received)
 
 	if (o == FINE && received &&
 	    (st.length != m->size || !is_right(m->data, m->size, key))) {
-		fprintf(stderr, "soak: a message of %zu bytes is wrong (%llu came)\n",
+		fprintf(stderr,
+			"soak: a message of %zu bytes is wrong (%llu came)\n",
 			m->size, (unsigned long long)st.length);
 		o = WRONG;
 	}
@@ -247,7 +248,9 @@ static enum outcome talk(struct rank *r)
 
 static int run_rank(int me)
 {
-	struct o2g_attr attr = { .rank = me, .size = ranks, .job = "soak",
+	struct o2g_attr attr = { .rank = me,
+				 .size = ranks,
+				 .job = "soak",
 				 .local_size = (unsigned)ranks,
 				 .resolve = resolve };
 	static struct rank r;
@@ -360,7 +363,8 @@ int main(int argc, char **argv)
 	if (argc > 2)
 		ranks = atoi(argv[2]);
 	if (ranks < 2 || ranks > MAX_RANKS) {
-		fprintf(stderr, "usage: soak [seconds [ranks, 2 to %d [seed]]]\n",
+		fprintf(stderr,
+			"usage: soak [seconds [ranks, 2 to %d [seed]]]\n",
 			MAX_RANKS);
 		return 2;
 	}

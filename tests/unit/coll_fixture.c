@@ -84,10 +84,15 @@ static struct mpii_req *start(bool send, void *buf, MPI_Count count,
 	struct mpii_req *r = calloc(1, sizeof(*r));
 	struct xfer *x = calloc(1, sizeof(*x));
 
-	*x = (struct xfer){ .send = send, .from = send ? c->rank : peer,
-			    .to = send ? peer : c->rank, .tag = tag,
-			    .context = context, .buf = buf, .count = count,
-			    .bytes = count * t->size, .t = t };
+	*x = (struct xfer){ .send = send,
+			    .from = send ? c->rank : peer,
+			    .to = send ? peer : c->rank,
+			    .tag = tag,
+			    .context = context,
+			    .buf = buf,
+			    .count = count,
+			    .bytes = count * t->size,
+			    .t = t };
 	r->state = x;
 	submit(x);
 	return r;
@@ -147,8 +152,8 @@ int mpii_irecv(void *buf, MPI_Count count, struct mpii_type *t, int source,
 int mpii_send(const void *buf, MPI_Count count, struct mpii_type *t, int dest,
 	      int tag, struct mpii_comm *c, uint32_t context)
 {
-	return finish(start(true, (void *)buf, count, t, dest, tag, c,
-			    context));
+	return finish(
+		start(true, (void *)buf, count, t, dest, tag, c, context));
 }
 
 int mpii_recv_exact(void *buf, MPI_Count count, struct mpii_type *t, int source,
@@ -218,7 +223,8 @@ void run_ranks(int n, void (*body)(struct rank *r), int arg, long ints)
 		ranks[i].body = body;
 		ranks[i].arg = arg;
 		ranks[i].env = (struct env){ .comm = ranks[i].comm.handle,
-					     .rank = i, .size = n,
+					     .rank = i,
+					     .size = n,
 					     .seed = n * 1000 + arg,
 					     .max_ints = ints };
 		pthread_create(&ranks[i].thread, NULL, rank_main, &ranks[i]);

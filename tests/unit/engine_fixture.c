@@ -28,8 +28,11 @@ void meet(atomic_int *counter)
 
 static void rank_main(void (*fn)(void))
 {
-	struct o2g_attr attr = { .rank = me, .size = nranks, .job = "test",
-				 .resolve = resolve, .secret = "not very" };
+	struct o2g_attr attr = { .rank = me,
+				 .size = nranks,
+				 .job = "test",
+				 .resolve = resolve,
+				 .secret = "not very" };
 
 	alarm(LIMIT_S);
 	CHECK(o2g_open(&attr, &ep) == 0);

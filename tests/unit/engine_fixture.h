@@ -24,19 +24,19 @@ extern struct shared {
 	char address[MAX_RANKS][O2G_ADDRESS_MAX];
 	atomic_int ready, round;
 	atomic_int word[8]; /* for the tests */
-} *shared;
+} * shared;
 
 /* In a rank. */
 extern struct o2g_ep *ep;
 extern int me, nranks;
 
-#define CHECK(cond)                                                         \
-	do {                                                                \
-		if (!(cond)) {                                              \
-			fprintf(stderr, "rank %d: %s:%d: %s\n", me,         \
-				__FILE__, __LINE__, #cond);                 \
-			_exit(1);                                           \
-		}                                                           \
+#define CHECK(cond)                                                           \
+	do {                                                                  \
+		if (!(cond)) {                                                \
+			fprintf(stderr, "rank %d: %s:%d: %s\n", me, __FILE__, \
+				__LINE__, #cond);                             \
+			_exit(1);                                             \
+		}                                                             \
 	} while (0)
 
 /* Everybody has come here n times. */
@@ -48,14 +48,14 @@ void check_bytes(const unsigned char *b, size_t n, unsigned seed);
 void job(const char *channels, int n, void (*fn)(void), int may_die);
 
 /* The same over each channel, as two tests. */
-#define OVER(name, ranks, fn, may_die)                       \
-	static void name##__shm(void **state)                \
-	{                                                    \
-		job("shm", ranks, fn, may_die);              \
-	}                                                    \
-	static void name##__tcp(void **state)                \
-	{                                                    \
-		job("tcp", ranks, fn, may_die);              \
+#define OVER(name, ranks, fn, may_die)          \
+	static void name##__shm(void **state)   \
+	{                                       \
+		job("shm", ranks, fn, may_die); \
+	}                                       \
+	static void name##__tcp(void **state)   \
+	{                                       \
+		job("tcp", ranks, fn, may_die); \
 	}
 
 #define BOTH(name) cmocka_unit_test(name##__shm), cmocka_unit_test(name##__tcp)

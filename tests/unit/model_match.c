@@ -37,14 +37,15 @@ struct world {
 
 static u64 failed_op;
 
-#define CHECK(cond)                                                       \
-	do {                                                              \
-		if (!(cond)) {                                            \
-			fprintf(stderr, "%s:%d: operation %" PRIu64       \
-				": %s does not hold\n",                   \
-				__FILE__, __LINE__, failed_op, #cond);    \
-			exit(1);                                          \
-		}                                                         \
+#define CHECK(cond)                                                    \
+	do {                                                           \
+		if (!(cond)) {                                         \
+			fprintf(stderr,                                \
+				"%s:%d: operation %" PRIu64            \
+				": %s does not hold\n",                \
+				__FILE__, __LINE__, failed_op, #cond); \
+			exit(1);                                       \
+		}                                                      \
 	} while (0)
 
 static struct o2g_match_bin *new_bins(u32 n)
@@ -185,9 +186,9 @@ static void op_remove(struct world *w)
 
 static void op_peek(struct world *w)
 {
-	struct o2g_match_entry probe = {
-		.src = below(w->nsrc), .tag = below(w->ntag) << w->tag_shift
-	};
+	struct o2g_match_entry probe = { .src = below(w->nsrc),
+					 .tag = below(w->ntag)
+						<< w->tag_shift };
 	struct o2g_match_entry *want = NULL, *got;
 	size_t i;
 

@@ -85,7 +85,9 @@ enum o2g_proto_reason to_t(struct o2g_hdr h)
 
 void rx_part(u64 len, u64 part)
 {
-	struct o2g_hdr h = { .type = O2G_PKT_EAGER, .tag = 3, .src = 1,
+	struct o2g_hdr h = { .type = O2G_PKT_EAGER,
+			     .tag = 3,
+			     .src = 1,
 			     .length = len };
 
 	assert_int_equal(o2g_proto_rx_begin(&t.core, &tc->peer, &h, &tc->rx),

@@ -34,7 +34,7 @@ extern struct chan_ep ep; /* of this rank */
 extern struct shared {
 	char cards[2][1024];
 	int arrived[64];
-} *shared;
+} * shared;
 
 typedef void rank_fn(void);
 

@@ -146,8 +146,8 @@ bool read_raw(struct host *h, int fd, void *buf, size_t n)
 	size_t have = 0;
 
 	while (have < n && o2g_now_us() < end) {
-		ssize_t r = recv(fd, (char *)buf + have, n - have,
-				 MSG_DONTWAIT);
+		ssize_t r =
+			recv(fd, (char *)buf + have, n - have, MSG_DONTWAIT);
 
 		if (r == 0 || (r < 0 && errno != EAGAIN))
 			return false;
@@ -174,7 +174,7 @@ bool closed_raw(struct host *h, int fd)
 }
 
 u32 hello_raw(struct host *h, int fd, u32 src, u32 dst,
-		     struct tcp_answer *answer, u32 step)
+	      struct tcp_answer *answer, u32 step)
 {
 	struct tcp_hello_key k = { h->secret, "test" };
 	struct tcp_challenge c;
@@ -182,7 +182,8 @@ u32 hello_raw(struct host *h, int fd, u32 src, u32 dst,
 
 	assert_true(read_raw(h, fd, &c, sizeof(c)));
 	assert_int_equal(tcp_hello_answer(&k, &c, TCP_FIRST, src, dst, "raw",
-					  answer), 0);
+					  answer),
+			 0);
 	for (u32 i = 0; i < sizeof(*answer); i += step) {
 		u32 n = sizeof(*answer) - i < step ? sizeof(*answer) - i : step;
 

@@ -164,8 +164,8 @@ static void chan_slice__every_range(void **arg)
 			struct o2g_seg out[4];
 			char bytes[12] = "";
 			u64 covered;
-			u32 count = chan_slice(segs, 4, off, n, out, 4,
-					       &covered);
+			u32 count =
+				chan_slice(segs, 4, off, n, out, 4, &covered);
 
 			assert_int_equal(covered, n);
 			assert_true(count <= 3);

@@ -28,12 +28,15 @@ static void bpf_kernel_sound__plain(void **state)
 
 static void bpf_kernel_sound__debian(void **state)
 {
-	assert_true(sound("6.1.0-43-amd64",
-			  "#1 SMP PREEMPT_DYNAMIC Debian 6.1.190-1 (2026-10-01)"));
-	assert_false(sound("6.1.0-21-amd64",
-			   "#1 SMP PREEMPT_DYNAMIC Debian 6.1.90-1 (2024-05-03)"));
-	assert_true(sound("6.12.115+deb13-cloud-amd64",
-			  "#1 SMP PREEMPT_DYNAMIC Debian 6.12.115-1 (2026-10-01)"));
+	assert_true(
+		sound("6.1.0-43-amd64",
+		      "#1 SMP PREEMPT_DYNAMIC Debian 6.1.190-1 (2026-10-01)"));
+	assert_false(
+		sound("6.1.0-21-amd64",
+		      "#1 SMP PREEMPT_DYNAMIC Debian 6.1.90-1 (2024-05-03)"));
+	assert_true(
+		sound("6.12.115+deb13-cloud-amd64",
+		      "#1 SMP PREEMPT_DYNAMIC Debian 6.12.115-1 (2026-10-01)"));
 }
 
 int main(void)

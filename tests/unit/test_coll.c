@@ -50,20 +50,20 @@ static void arguments_body(struct rank *r)
 	CHECK(e, MPI_Bcast(NULL, 0, MPI_INT, 0, comm) == MPI_SUCCESS);
 	CHECK(e, MPI_Bcast(a, 1, h, 0, comm) == MPI_ERR_TYPE);
 	CHECK(e, MPI_Bcast(a, 1, MPI_DATATYPE_NULL, 0, comm) == MPI_ERR_TYPE);
-	CHECK(e, MPI_Bcast(MPI_IN_PLACE, 1, MPI_INT, 0, comm) ==
-			 MPI_ERR_BUFFER);
-	CHECK(e, MPI_Reduce(a, a, 1, MPI_INT, MPI_SUM, 0, comm) ==
-			 MPI_ERR_BUFFER);
-	CHECK(e, MPI_Reduce(a, b, 1, MPI_INT, MPI_OP_NULL, 0, comm) ==
-			 MPI_ERR_OP);
-	CHECK(e, MPI_Allreduce(a, b, 1, MPI_DOUBLE, MPI_BAND, comm) ==
-			 MPI_ERR_OP);
-	CHECK(e, MPI_Allreduce(a, b, 1, MPI_WCHAR, MPI_SUM, comm) ==
-			 MPI_ERR_OP);
-	CHECK(e, MPI_Allreduce(a, b, 1, MPI_INT, MPI_REPLACE, comm) ==
-			 MPI_ERR_OP);
-	CHECK(e, MPI_Allreduce(a, b, 1, MPI_INT, MPI_MAXLOC, comm) ==
-			 MPI_ERR_OP);
+	CHECK(e,
+	      MPI_Bcast(MPI_IN_PLACE, 1, MPI_INT, 0, comm) == MPI_ERR_BUFFER);
+	CHECK(e,
+	      MPI_Reduce(a, a, 1, MPI_INT, MPI_SUM, 0, comm) == MPI_ERR_BUFFER);
+	CHECK(e,
+	      MPI_Reduce(a, b, 1, MPI_INT, MPI_OP_NULL, 0, comm) == MPI_ERR_OP);
+	CHECK(e,
+	      MPI_Allreduce(a, b, 1, MPI_DOUBLE, MPI_BAND, comm) == MPI_ERR_OP);
+	CHECK(e,
+	      MPI_Allreduce(a, b, 1, MPI_WCHAR, MPI_SUM, comm) == MPI_ERR_OP);
+	CHECK(e,
+	      MPI_Allreduce(a, b, 1, MPI_INT, MPI_REPLACE, comm) == MPI_ERR_OP);
+	CHECK(e,
+	      MPI_Allreduce(a, b, 1, MPI_INT, MPI_MAXLOC, comm) == MPI_ERR_OP);
 	MPI_Type_commit(&h);
 	CHECK(e, MPI_Allreduce(a, b, 1, h, MPI_SUM, comm) == MPI_ERR_OP);
 	CHECK(e, MPI_Gatherv(a, 0, MPI_INT, b, neg, zero, MPI_INT, 0, comm) ==

@@ -13,8 +13,10 @@ static void allgather_body(struct rank *r)
 {
 	static int (*const algs[])(const struct coll *,
 				   const struct coll_side *) = {
-		mpii_allgather_ring, mpii_allgather_bruck,
-		mpii_allgather_doubling, mpii_allgather_direct,
+		mpii_allgather_ring,
+		mpii_allgather_bruck,
+		mpii_allgather_doubling,
+		mpii_allgather_direct,
 	};
 	int n = r->comm.size, got[MAX_RANKS * 3] = { 0 };
 	struct coll_side s = coll_side(got, 3, mpii_type_get(MPI_INT));
@@ -43,8 +45,10 @@ static void alltoall_body(struct rank *r)
 	static int (*const algs[])(const struct coll *,
 				   const struct coll_side *,
 				   const struct coll_side *) = {
-		mpii_alltoall_bruck, mpii_alltoall_pairwise,
-		mpii_alltoall_direct, mpii_alltoall_central,
+		mpii_alltoall_bruck,
+		mpii_alltoall_pairwise,
+		mpii_alltoall_direct,
+		mpii_alltoall_central,
 	};
 	int n = r->comm.size, me = r->comm.rank, in[MAX_RANKS], out[MAX_RANKS];
 	struct coll_side s = coll_side(in, 1, mpii_type_get(MPI_INT));
@@ -105,8 +109,10 @@ static void allreduce_body(struct rank *r)
 	static int (*const algs[])(const struct coll *, const void *, void *,
 				   MPI_Count, struct mpii_type *,
 				   struct mpii_op *) = {
-		mpii_allreduce_rabenseifner, mpii_allreduce_doubling,
-		mpii_allreduce_scatter_allgather, mpii_allreduce_central,
+		mpii_allreduce_rabenseifner,
+		mpii_allreduce_doubling,
+		mpii_allreduce_scatter_allgather,
+		mpii_allreduce_central,
 	};
 	int n = r->comm.size, in[50], out[50];
 	struct mpii_type *t = mpii_type_get(MPI_INT);
@@ -118,8 +124,8 @@ static void allreduce_body(struct rank *r)
 
 		for (int i = 0; i < 50; i++)
 			in[i] = out[i] = r->comm.rank * 10 + i;
-		CHECK(&r->env, !algs[a / 2](&k, place ? out : in, out, 50, t,
-					    op));
+		CHECK(&r->env,
+		      !algs[a / 2](&k, place ? out : in, out, 50, t, op));
 		for (int i = 0; i < 50; i++)
 			CHECK(&r->env, out[i] == 5 * n * (n - 1) + n * i);
 	}
@@ -136,7 +142,8 @@ static void reduce_scatter_body(struct rank *r)
 	static int (*const algs[])(const struct coll *, const void *, void *,
 				   const MPI_Count *, struct mpii_type *,
 				   struct mpii_op *) = {
-		mpii_reduce_scatter_pairwise, mpii_reduce_scatter_reduce,
+		mpii_reduce_scatter_pairwise,
+		mpii_reduce_scatter_reduce,
 		mpii_reduce_scatter_direct,
 	};
 	int n = r->comm.size, me = r->comm.rank;
@@ -150,9 +157,9 @@ static void reduce_scatter_body(struct rank *r)
 		for (int i = 0; i < n; i++)
 			for (counts[i] = 0; counts[i] < i; counts[i]++)
 				in[at++] = me * 10 + i;
-		CHECK(&r->env, !algs[a](&k, in, out, counts,
-					mpii_type_get(MPI_INT),
-					mpii_op_get(MPI_SUM)));
+		CHECK(&r->env,
+		      !algs[a](&k, in, out, counts, mpii_type_get(MPI_INT),
+			       mpii_op_get(MPI_SUM)));
 		for (int i = 0; i < me; i++)
 			CHECK(&r->env, out[i] == 5 * n * (n - 1) + n * me);
 	}
@@ -170,7 +177,9 @@ static void scan_body(struct rank *r)
 	static int (*const algs[])(const struct coll *, const void *, void *,
 				   MPI_Count, struct mpii_type *,
 				   struct mpii_op *, bool) = {
-		mpii_scan_linear, mpii_scan_doubling, mpii_scan_pipeline,
+		mpii_scan_linear,
+		mpii_scan_doubling,
+		mpii_scan_pipeline,
 	};
 	int me = r->comm.rank, in[4], out[4], want[4];
 	MPI_Datatype h;
@@ -181,7 +190,8 @@ static void scan_body(struct rank *r)
 	for (int a = 0; a < 6; a++) {
 		bool ex = a % 2;
 		struct coll k = coll_begin(&r->comm);
-		struct reduction red = { .op = op, .user = 1,
+		struct reduction red = { .op = op,
+					 .user = 1,
 					 .t = { h, 4, 0, 16, 0, 16 } };
 		int *v = operand(&red, me, 1, 3);
 		int *w = ex && me == 0 ? calloc(4, sizeof(int)) :

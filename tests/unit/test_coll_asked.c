@@ -32,7 +32,8 @@ static void read__right(void **state)
 	assert_int_equal(read_text("allreduce=doubling"), 1);
 	is(0, "allreduce", "doubling", 0, COLL_MANY);
 	assert_int_equal(read_text("alltoall=bruck:0-256,bcast=linear:64k-,"
-				   "scan=linear:-1k,exscan=doubling:8"), 4);
+				   "scan=linear:-1k,exscan=doubling:8"),
+			 4);
 	is(0, "alltoall", "bruck", 0, 256);
 	is(1, "bcast", "linear", 64 << 10, COLL_MANY);
 	is(2, "scan", "linear", 0, 1024);
@@ -51,7 +52,8 @@ static void read__wrong_ones_are_left_out(void **state)
 	is(0, "bcast", "binomial", 0, COLL_MANY);
 	/* more than there is room for */
 	assert_int_equal(read_text("bcast=linear,bcast=linear,bcast=linear,"
-				   "bcast=linear,bcast=linear"), 4);
+				   "bcast=linear,bcast=linear"),
+			 4);
 }
 
 /* Every collective ends with a row that takes all. */

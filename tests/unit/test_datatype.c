@@ -63,7 +63,11 @@ static void size__of_more_than_63_bits_is_refused(void **state)
 
 static void predefined__are_what_C_says(void **state)
 {
-	struct { MPI_Datatype h; int size, extent; const char *name; } t[] = {
+	struct {
+		MPI_Datatype h;
+		int size, extent;
+		const char *name;
+	} t[] = {
 		{ MPI_CHAR, 1, 1, "MPI_CHAR" },
 		{ MPI_INT, sizeof(int), sizeof(int), "MPI_INT" },
 		{ MPI_LONG_DOUBLE, sizeof(long double), sizeof(long double),
@@ -194,15 +198,17 @@ static void arguments__wrong_ones_are_named(void **state)
 						   MPI_ORDER_C, MPI_INT, &h),
 			 MPI_ERR_ARG);
 	assert_int_equal(PMPI_Type_create_subarray(1, one, one, zero, 3,
-						   MPI_INT, &h), MPI_ERR_ARG);
+						   MPI_INT, &h),
+			 MPI_ERR_ARG);
 	assert_int_equal(PMPI_Type_free(&h), MPI_ERR_TYPE);
 	assert_int_equal(PMPI_Type_size((MPI_Datatype)MPI_COMM_WORLD, &size),
 			 MPI_ERR_TYPE);
 	assert_int_equal(PMPI_Pack(buf, 3, MPI_INT, packed, 11, &pos,
-				   MPI_COMM_WORLD), MPI_ERR_TRUNCATE);
+				   MPI_COMM_WORLD),
+			 MPI_ERR_TRUNCATE);
 	PMPI_Type_contiguous(2, MPI_INT, &h);
-	assert_int_equal(PMPI_Pack(buf, 1, h, packed, 11, &pos,
-				   MPI_COMM_WORLD), MPI_ERR_TYPE);
+	assert_int_equal(PMPI_Pack(buf, 1, h, packed, 11, &pos, MPI_COMM_WORLD),
+			 MPI_ERR_TYPE);
 	PMPI_Type_free(&h);
 }
 

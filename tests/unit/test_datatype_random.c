@@ -30,8 +30,8 @@ static long rnd(long lo, long hi)
 static struct node node_basic(void)
 {
 	static const MPI_Datatype basics[] = {
-		MPI_INT, MPI_DOUBLE, MPI_CHAR, MPI_SHORT, MPI_BYTE, MPI_FLOAT,
-		MPI_LONG, MPI_C_DOUBLE_COMPLEX,
+		MPI_INT,  MPI_DOUBLE, MPI_CHAR, MPI_SHORT,
+		MPI_BYTE, MPI_FLOAT,  MPI_LONG, MPI_C_DOUBLE_COMPLEX,
 	};
 	MPI_Datatype h = basics[rnd(0, 7)];
 
@@ -201,7 +201,8 @@ static int grid_owner(const struct grid *g, int i, int k)
 
 	if (b == MPI_DISTRIBUTE_DFLT_DARG)
 		b = g->dist[i] == MPI_DISTRIBUTE_BLOCK ?
-			    (g->gsize[i] + g->psize[i] - 1) / g->psize[i] : 1;
+			    (g->gsize[i] + g->psize[i] - 1) / g->psize[i] :
+			    1;
 	if (g->dist[i] == MPI_DISTRIBUTE_NONE)
 		return 0;
 	return k / b % g->psize[i];
@@ -220,7 +221,8 @@ static void make_darray(struct node *n, struct node *old)
 	}
 	assert_int_equal(PMPI_Type_create_darray(g.size, g.rank, g.nd, g.gsize,
 						 g.dist, g.darg, g.psize,
-						 g.order, old->h, &n->h), 0);
+						 g.order, old->h, &n->h),
+			 0);
 	for (long e = 0; e < total; e++) {
 		int owner[3], rank = 0;
 		long k = e;
@@ -339,9 +341,9 @@ static void check_pack(const struct node *n, int count)
 
 		mpii_pack(t, memory + SPAN, count, off, packed, len);
 		for (long i = 0; i < len; i++)
-			assert_int_equal(packed[i],
-					 memory[SPAN + ref_place(n->r,
-								 off + i)]);
+			assert_int_equal(
+				packed[i],
+				memory[SPAN + ref_place(n->r, off + i)]);
 	}
 }
 
@@ -371,8 +373,8 @@ static void check_segs(const struct node *n, int count)
 {
 	static struct o2g_seg segs[4 * MAX_BYTES];
 	const struct mpii_type *t = mpii_type_get(n->h);
-	size_t all = mpii_type_segs(t, memory + SPAN, count, segs,
-				    4 * MAX_BYTES);
+	size_t all =
+		mpii_type_segs(t, memory + SPAN, count, segs, 4 * MAX_BYTES);
 	long k = 0;
 
 	assert_int_equal(all, mpii_type_segs(t, memory + SPAN, count, NULL, 0));

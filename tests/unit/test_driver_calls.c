@@ -61,8 +61,11 @@ static void setup__refuses(void **state)
 static void pieces(void)
 {
 	struct iovec v[2] = { { buf, 5000 }, { buf + 5000, 5000 } };
-	struct o2gd_sqe e = { .op = O2GD_OP_RECV, .slot = 1, .nsegs = 2,
-			      .addr = (uintptr_t)v, .len = 10000 };
+	struct o2gd_sqe e = { .op = O2GD_OP_RECV,
+			      .slot = 1,
+			      .nsegs = 2,
+			      .addr = (uintptr_t)v,
+			      .len = 10000 };
 
 	assert_int_equal(end_open(&b, 1, 16), 0);
 	e.len = 9999;
@@ -78,7 +81,8 @@ static void pieces(void)
 	e.slot = 1;
 	assert_int_equal(end_call(&b, O2GD_SUBMIT, &e), 0);
 	assert_int_equal(end_call(&b, O2GD_SUBMIT, &e), -EBUSY);
-	assert_int_equal(mock.pinned, 4); /* 5000 bytes touch two pages, or so */
+	assert_int_equal(mock.pinned,
+			 4); /* 5000 bytes touch two pages, or so */
 	/* An address that cannot be pinned is found out when data comes. */
 	assert_int_equal(end_submit(&b, O2GD_OP_SEND, 3, 0, (void *)8, 100),
 			 -EFAULT);
@@ -92,10 +96,16 @@ static void o2gk_iov_import__refuses(void **state)
 /* What peers only read stays clean. */
 static void access(void)
 {
-	struct o2gd_mem m = { .addr = (uintptr_t)data, .len = 8192,
-			      .access = O2GD_READ, .key = 7 };
-	struct o2gd_sqe e = { .op = O2GD_OP_PUT, .peer = 1, .key = 7, .slot = 2,
-			      .addr = (uintptr_t)data, .len = 8 };
+	struct o2gd_mem m = { .addr = (uintptr_t)data,
+			      .len = 8192,
+			      .access = O2GD_READ,
+			      .key = 7 };
+	struct o2gd_sqe e = { .op = O2GD_OP_PUT,
+			      .peer = 1,
+			      .key = 7,
+			      .slot = 2,
+			      .addr = (uintptr_t)data,
+			      .len = 8 };
 
 	assert_int_equal(world_open(), 0);
 	m.key = 0;
@@ -222,7 +232,8 @@ static void long_message(void)
 	assert_int_equal(world_open(), 0);
 	ep_of(&a)->core.data_chunk = WORLD_BYTES;
 	assert_int_equal(end_recv(&b, 1, 1, WORLD_BYTES), 0);
-	assert_int_equal(end_submit(&a, O2GD_OP_SEND, 1, 1, data, WORLD_BYTES), 0);
+	assert_int_equal(end_submit(&a, O2GD_OP_SEND, 1, 1, data, WORLD_BYTES),
+			 0);
 	assert_int_equal(end_got(&b, 1, 1, WORLD_BYTES), 0);
 	assert_int_equal(end_call(&b, O2GD_INFO, &i), 0);
 	assert_int_equal(i.rx_bytes_softirq, O2GK_RX_SOFTIRQ);
@@ -236,7 +247,8 @@ static void o2gk_rx_run__bounded(void **state)
 
 static void garbage(void)
 {
-	static const char text[] = "GET / HTTP/1.0\r\nHost: a place far away and long\r\n\r\n";
+	static const char text[] =
+		"GET / HTTP/1.0\r\nHost: a place far away and long\r\n\r\n";
 	struct o2gd_info i;
 
 	assert_int_equal(end_open(&a, 0, 16), 0);
@@ -298,8 +310,8 @@ static void send_fails(void)
 
 static void o2gk_tx_push__errors(void **state)
 {
-	static const int errors[] = { -EAGAIN, -ENOMEM, -ENOBUFS, -EPIPE,
-				      -EFAULT, -ETIMEDOUT };
+	static const int errors[] = { -EAGAIN, -ENOMEM, -ENOBUFS,
+				      -EPIPE,  -EFAULT, -ETIMEDOUT };
 
 	for (size_t i = 0; i < ARRAY_SIZE(errors); i++) {
 		send_error = errors[i];

@@ -58,13 +58,22 @@ static void message__unexpected(void **state)
 /* The buffer in three pieces, one of them empty; the sender's in two. */
 static void in_pieces(void)
 {
-	struct iovec to[3] = { { buf + 100, 5000 }, { buf + 5100, 0 },
+	struct iovec to[3] = { { buf + 100, 5000 },
+			       { buf + 5100, 0 },
 			       { buf + 5100, 20000 } };
 	struct iovec from[2] = { { data, 1 }, { data + 1, 24999 } };
-	struct o2gd_sqe r = { .op = O2GD_OP_RECV, .slot = 1, .tag = 8,
-			      .nsegs = 3, .addr = (uintptr_t)to, .len = 25000 };
-	struct o2gd_sqe s = { .op = O2GD_OP_SEND, .slot = 1, .tag = 8,
-			      .peer = 1, .nsegs = 2, .addr = (uintptr_t)from,
+	struct o2gd_sqe r = { .op = O2GD_OP_RECV,
+			      .slot = 1,
+			      .tag = 8,
+			      .nsegs = 3,
+			      .addr = (uintptr_t)to,
+			      .len = 25000 };
+	struct o2gd_sqe s = { .op = O2GD_OP_SEND,
+			      .slot = 1,
+			      .tag = 8,
+			      .peer = 1,
+			      .nsegs = 2,
+			      .addr = (uintptr_t)from,
 			      .len = 25000 };
 	int ret;
 
@@ -183,8 +192,10 @@ static void ring__overflows(void **state)
 static void rma(void)
 {
 	static _Alignas(4096) unsigned char mem[100000];
-	struct o2gd_mem m = { .addr = (uintptr_t)mem, .len = sizeof(mem),
-			      .access = O2GD_READ | O2GD_WRITE, .key = 42 };
+	struct o2gd_mem m = { .addr = (uintptr_t)mem,
+			      .len = sizeof(mem),
+			      .access = O2GD_READ | O2GD_WRITE,
+			      .key = 42 };
 	struct o2gd_sqe e = { .peer = 1, .key = 42, .offset = 100, .slot = 7 };
 	static const u64 len[] = { 8, 5000, 80000 };
 	int ret;
@@ -334,18 +345,12 @@ static void peer__closes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(message__posted),
-		T(message__unexpected),
-		T(message__in_pieces),
-		T(message__before_the_socket),
-		T(message__probed),
-		T(message__cancelled),
-		T(ring__overflows),
-		T(rma__both_ways),
-		T(drops__no_memory),
-		T(look__lists),
-		T(peer__says_bye),
-		T(peer__closes),
+		T(message__posted),    T(message__unexpected),
+		T(message__in_pieces), T(message__before_the_socket),
+		T(message__probed),    T(message__cancelled),
+		T(ring__overflows),    T(rma__both_ways),
+		T(drops__no_memory),   T(look__lists),
+		T(peer__says_bye),     T(peer__closes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -55,7 +55,8 @@ static void once(void)
 	open_near();
 	for (u32 i = 0; i < 3; i++) {
 		assert_int_equal(end_recv(&b, i, i, LEN), 0);
-		assert_int_equal(end_submit(&a, O2GD_OP_SEND, i, i, data, LEN), 0);
+		assert_int_equal(end_submit(&a, O2GD_OP_SEND, i, i, data, LEN),
+				 0);
 		assert_int_equal(end_got(&b, i, i, LEN), 0);
 		assert_int_equal(end_done(&a, i), 0);
 	}
@@ -255,10 +256,15 @@ static void receiver__dies(void **state)
 /* What was to be read is read before the goodbye is heard. */
 static void bye(void)
 {
-	struct o2gd_mem m = { .addr = (uintptr_t)data, .len = LEN,
-			      .access = O2GD_READ, .key = 9 };
-	struct o2gd_sqe e = { .op = O2GD_OP_GET, .slot = 1, .key = 9,
-			      .addr = (uintptr_t)buf, .len = LEN };
+	struct o2gd_mem m = { .addr = (uintptr_t)data,
+			      .len = LEN,
+			      .access = O2GD_READ,
+			      .key = 9 };
+	struct o2gd_sqe e = { .op = O2GD_OP_GET,
+			      .slot = 1,
+			      .key = 9,
+			      .addr = (uintptr_t)buf,
+			      .len = LEN };
 	u32 ms = 1000;
 
 	mock.later = true;
@@ -281,10 +287,15 @@ static void bye__waits(void **state)
 static void many_gets(void)
 {
 	enum { N = 300 };
-	struct o2gd_mem m = { .addr = (uintptr_t)data, .len = LEN,
-			      .access = O2GD_READ, .key = 9 };
-	struct o2gd_sqe e = { .op = O2GD_OP_GET, .key = 9, .offset = 77,
-			      .addr = (uintptr_t)buf, .len = 5000 };
+	struct o2gd_mem m = { .addr = (uintptr_t)data,
+			      .len = LEN,
+			      .access = O2GD_READ,
+			      .key = 9 };
+	struct o2gd_sqe e = { .op = O2GD_OP_GET,
+			      .key = 9,
+			      .offset = 77,
+			      .addr = (uintptr_t)buf,
+			      .len = 5000 };
 	u32 slots = N;
 
 	mock.lifo = true;
@@ -319,10 +330,12 @@ static void all_lengths(void)
 	mock_run(); /* what registration has left to them */
 	for (u32 i = 0; i < ARRAY_SIZE(len); i++) {
 		assert_int_equal(end_recv(&b, i, i, len[i]), 0);
-		assert_int_equal(end_submit(&a, O2GD_OP_SEND, i, i, data, len[i]), 1);
+		assert_int_equal(
+			end_submit(&a, O2GD_OP_SEND, i, i, data, len[i]), 1);
 		assert_true(end_has(&b));
 		assert_int_equal(end_got(&b, i, i, len[i]), 0);
-		assert_int_equal(end_submit(&a, O2GD_OP_SEND, i, i, data, len[i]), 1);
+		assert_int_equal(
+			end_submit(&a, O2GD_OP_SEND, i, i, data, len[i]), 1);
 		assert_int_equal(b.shared->unexpected, 1);
 		assert_int_equal(end_recv(&b, i, i, len[i]), 0);
 		assert_int_equal(end_got(&b, i, i, len[i]), 0);

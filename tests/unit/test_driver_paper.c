@@ -83,7 +83,8 @@ static void put_message(int fd, u32 tag, u64 len)
 
 static struct o2gd_paper_entry entry(s32 tag, u64 size)
 {
-	return (struct o2gd_paper_entry){ .tag = tag, .size = size,
+	return (struct o2gd_paper_entry){ .tag = tag,
+					  .size = size,
 					  .buf = (uintptr_t)buf };
 }
 
@@ -134,15 +135,15 @@ static int wait_first(void)
  * in the entry, with a lost peer, or with a wait that ends by a signal because
  * the entry could not be written to.
  */
-#define HOPE(call)                                                          \
-	do {                                                                \
-		int ret_ = (call);                                          \
-		if (ret_ && !mock.failed) {                                 \
-			print_error("%s: %d\n", #call, ret_);               \
-			mock_bug("nothing failed, but", #call);             \
-		}                                                           \
-		if (ret_)                                                   \
-			return;                                             \
+#define HOPE(call)                                              \
+	do {                                                    \
+		int ret_ = (call);                              \
+		if (ret_ && !mock.failed) {                     \
+			print_error("%s: %d\n", #call, ret_);   \
+			mock_bug("nothing failed, but", #call); \
+		}                                               \
+		if (ret_)                                       \
+			return;                                 \
 	} while (0)
 
 /* --- paper.c --- */
@@ -311,7 +312,8 @@ static void listed(void)
 		HOPE(wait_done(e));
 		assert_int_equal(e->tag, tag);
 		assert_int_equal(e->received, 1000 * tag);
-		assert_memory_equal((void *)(uintptr_t)e->buf, data, 1000 * tag);
+		assert_memory_equal((void *)(uintptr_t)e->buf, data,
+				    1000 * tag);
 	}
 	e = next(first()); /* the middle one */
 	HOPE(end_call(&a, O2GD_PAPER_FREE, e));
@@ -386,8 +388,9 @@ static void places(void)
 		struct o2gk_paper_msg *m = in_use[i];
 
 		if (m) {
-			assert_ptr_equal(o2gk_paper_msg_find(map, map->addr +
-							     m->off), m);
+			assert_ptr_equal(
+				o2gk_paper_msg_find(map, map->addr + m->off),
+				m);
 			used -= m->extent;
 			o2gk_paper_msg_free(map, m);
 			in_use[i] = NULL;
@@ -401,7 +404,8 @@ static void places(void)
 		assert_true(m->off + m->extent <= AREA);
 		for (u32 k = 0; k < 64; k++)
 			assert_true(k == i || !in_use[k] ||
-				    m->off >= in_use[k]->off + in_use[k]->extent ||
+				    m->off >= in_use[k]->off +
+						      in_use[k]->extent ||
 				    m->off + m->extent <= in_use[k]->off);
 		assert_int_equal(o2gk_paper_used(map), used);
 	}

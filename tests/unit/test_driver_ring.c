@@ -98,9 +98,11 @@ static void liar(void)
 	assert_int_equal(ep->cq_freed, 0);
 	/* Behind, far ahead, and back and forth: blocks are freed once. */
 	for (u32 n = 0; n < 40; n++) {
-		static const u32 lies[] = { 0, 5, 77777, 0xffffffff, 3, 0x80000000 };
+		static const u32 lies[] = { 0,		5, 77777,
+					    0xffffffff, 3, 0x80000000 };
 
-		assert_int_equal(end_submit(&b, O2GD_OP_RECV, n, n, NULL, 900), 0);
+		assert_int_equal(end_submit(&b, O2GD_OP_RECV, n, n, NULL, 900),
+				 0);
 		assert_int_equal(end_inject(&a, n, data, 900), 0);
 		mock_run();
 		WRITE_ONCE(b.shared->cq_head, lies[n % ARRAY_SIZE(lies)]);
@@ -125,7 +127,8 @@ static void in_order(void)
 
 	assert_int_equal(world_open(), 0);
 	for (u32 n = 0; n < 40; n++) {
-		assert_int_equal(end_submit(&b, O2GD_OP_RECV, n, n, NULL, 900), 0);
+		assert_int_equal(end_submit(&b, O2GD_OP_RECV, n, n, NULL, 900),
+				 0);
 		assert_int_equal(end_inject(&a, n, data, 900), 0);
 	}
 	mock_run();
@@ -182,10 +185,8 @@ static void wake__who_sleeps(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(o2gk_dump_alloc__fills_up),
-		T(o2gk_dump_alloc__full),
-		T(o2gk_cq_post__lies),
-		T(o2gk_cq_flush__in_order),
+		T(o2gk_dump_alloc__fills_up), T(o2gk_dump_alloc__full),
+		T(o2gk_cq_post__lies),	      T(o2gk_cq_flush__in_order),
 		T(wake__who_sleeps),
 	};
 

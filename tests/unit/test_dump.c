@@ -167,12 +167,9 @@ static void model__random(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(init__too_small),
-		T(init__any_alignment),
-		T(alloc__longer_than_area),
-		T(append__keeps_order),
-		T(find__refuses_strangers),
-		T(first__not_an_area),
+		T(init__too_small),	    T(init__any_alignment),
+		T(alloc__longer_than_area), T(append__keeps_order),
+		T(find__refuses_strangers), T(first__not_an_area),
 		T(model__random),
 	};
 

@@ -7,7 +7,8 @@
 
 static void pingpong(void)
 {
-	static const size_t sizes[] = { 0, 1, 8, 9, 100, 4096, 8192, 8193,
+	static const size_t sizes[] = { 0,     1,     8,      9,
+					100,   4096,  8192,   8193,
 					65536, 65537, 300000, 5 << 20 };
 	unsigned char *b = malloc(5 << 20);
 	struct o2g_status s;
@@ -48,10 +49,10 @@ static void storm(void)
 	nrecv = n;
 	for (unsigned i = 0; i < N; i++) {
 		for (int to = 0; to < nranks; to++, n++) {
-			size_t len = (i * 7919u + me * 31u) % (i % 9 ? 600 : MAX);
-			struct o2g_seg s[2] = {
-				{ malloc(len + 1), len / 3 }, { 0, 0 }
-			};
+			size_t len =
+				(i * 7919u + me * 31u) % (i % 9 ? 600 : MAX);
+			struct o2g_seg s[2] = { { malloc(len + 1), len / 3 },
+						{ 0, 0 } };
 
 			bufs[n] = s[0].base;
 			fill(bufs[n], len, me + i);
@@ -82,7 +83,8 @@ static void wildcards(void)
 		return;
 	}
 	for (int i = 1; i < nranks; i++) {
-		CHECK(o2g_recv(ep, O2G_ANY_SOURCE, 0x100, 0xff, b, 16, &s) == 0);
+		CHECK(o2g_recv(ep, O2G_ANY_SOURCE, 0x100, 0xff, b, 16, &s) ==
+		      0);
 		CHECK(s.tag == 0x100u + s.source &&
 		      s.length == (size_t)s.source);
 	}
@@ -171,8 +173,8 @@ static void putget(void)
 	struct o2g_status s;
 
 	memset(mine, 0, N);
-	CHECK(o2g_mem_register(ep, mine, N, O2G_READ | O2G_WRITE, &mem,
-			       &key) == 0);
+	CHECK(o2g_mem_register(ep, mine, N, O2G_READ | O2G_WRITE, &mem, &key) ==
+	      0);
 	if (me == 1) {
 		CHECK(o2g_send(ep, 0, 1, &key, sizeof(key), 0) == 0);
 		CHECK(o2g_recv(ep, 0, 2, 0, b, 0, &s) == 0);
@@ -200,7 +202,8 @@ static void putget(void)
 }
 
 /* What a put (or get) of 8 bytes ends with. */
-static int rma_error(int peer, int put, const struct o2g_key *key, uint64_t offset)
+static int rma_error(int peer, int put, const struct o2g_key *key,
+		     uint64_t offset)
 {
 	static char b[8];
 	struct o2g_seg seg = { b, sizeof(b) };
@@ -367,10 +370,10 @@ static void unresolved(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		BOTH(pingpong), BOTH(storm), BOTH(wildcards), BOTH(probing),
-		BOTH(cancelling), BOTH(truncating), BOTH(putget),
-		BOTH(refused), BOTH(to_self), BOTH(flood),
-		T(two_copies__shm), T(unresolved),
+		BOTH(pingpong), BOTH(storm),	    BOTH(wildcards),
+		BOTH(probing),	BOTH(cancelling),   BOTH(truncating),
+		BOTH(putget),	BOTH(refused),	    BOTH(to_self),
+		BOTH(flood),	T(two_copies__shm), T(unresolved),
 	};
 
 	if (argc > 1)

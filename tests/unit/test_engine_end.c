@@ -91,7 +91,9 @@ OVER(forked, 2, forked, -1)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		BOTH(death), BOTH(death_unheard), BOTH(forked),
+		BOTH(death),
+		BOTH(death_unheard),
+		BOTH(forked),
 	};
 
 	if (argc > 1)

@@ -60,7 +60,8 @@ static void exchange(int to, unsigned char *out, bool out_view, size_t n,
 
 static void views(void)
 {
-	static const size_t sizes[] = { 0, 1, 8, 40, 1000, 8192, 9000, 65536,
+	static const size_t sizes[] = { 0,     1,      8,      40,
+					1000,  8192,   9000,   65536,
 					70000, 700001, 3 << 20 };
 	unsigned char *out = malloc(3 << 20), *in = malloc(3 << 20);
 	int other = 1 - me;
@@ -77,8 +78,8 @@ static void views(void)
 				 sizes[i] ? 3 << 20 : 0);
 		}
 	}
-	CHECK(o2g_put(ep, other, &(struct o2g_seg){ out, 1 }, O2G_VIEW, NULL,
-		      0, NULL) == -EOPNOTSUPP);
+	CHECK(o2g_put(ep, other, &(struct o2g_seg){ out, 1 }, O2G_VIEW, NULL, 0,
+		      NULL) == -EOPNOTSUPP);
 	free(out);
 	free(in);
 }
@@ -88,7 +89,8 @@ static void views_late(void)
 {
 	static unsigned char mem[100000];
 	struct backwards v = { { read_backwards, write_backwards },
-			       mem + sizeof(mem), 0 };
+			       mem + sizeof(mem),
+			       0 };
 	struct o2g_seg seg = { &v, sizeof(mem) };
 	struct o2g_req *r;
 	struct o2g_msg *m;
@@ -122,7 +124,8 @@ OVER(views_late, 2, views_late, -1)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		BOTH(views), BOTH(views_late),
+		BOTH(views),
+		BOTH(views_late),
 	};
 
 	if (argc > 1)

@@ -72,7 +72,8 @@ static void wait_errors(void)
 		for (int round = 0; round < 2; round++)
 			for (int i = 0; i < 3; i++)
 				CHECK(o2g_send(ep, 0, i, "12345678",
-					       round && i == 1 ? 8 : 4, 0) == 0);
+					       round && i == 1 ? 8 : 4,
+					       0) == 0);
 		return;
 	}
 	for (int round = 0; round < 2; round++) {
@@ -160,8 +161,10 @@ __attribute__((no_sanitize("thread"))) static bool comes(const unsigned char *b)
  * as well as what comes after it. */
 static void busy_receiver(void)
 {
-	static const unsigned sizes[] = { 40 << 10, 512 << 10, (512 << 10) + 1,
-					  8, (3 << 20) + 7, 100 << 10, 1 };
+	static const unsigned sizes[] = {
+		40 << 10,  512 << 10, (512 << 10) + 1, 8, (3 << 20) + 7,
+		100 << 10, 1
+	};
 	enum { COUNT = sizeof(sizes) / sizeof(*sizes) };
 	struct o2g_req *r[COUNT];
 	unsigned char *b[COUNT];
@@ -331,10 +334,11 @@ static void wait_shared__shm(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		BOTH(descriptor), BOTH(wait_any), BOTH(busy_peer),
-		BOTH(busy_receiver), BOTH(threads), BOTH(work),
-		BOTH(asked_once), BOTH(wait_errors), T(wait_shared__shm),
-		BOTH(idle_costs_nothing),
+		BOTH(descriptor),    BOTH(wait_any),
+		BOTH(busy_peer),     BOTH(busy_receiver),
+		BOTH(threads),	     BOTH(work),
+		BOTH(asked_once),    BOTH(wait_errors),
+		T(wait_shared__shm), BOTH(idle_costs_nothing),
 	};
 
 	if (argc > 1)

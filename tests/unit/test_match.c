@@ -255,8 +255,8 @@ static void o2g_match_arrive__skips_wildcards_that_do_not_fit(void **state)
 
 static void o2g_match_arrive__any_value_of_a_key(void **state)
 {
-	static const u64 tags[] = { 0, 1, 1ull << 31, 1ull << 32, 1ull << 63,
-				    ~0ull };
+	static const u64 tags[] = { 0,		1,	    1ull << 31,
+				    1ull << 32, 1ull << 63, ~0ull };
 	static const u32 srcs[] = { 0, 1, 0x7fffffff, 0x80000000, 0xfffffffe };
 	int n = 0;
 
@@ -295,8 +295,8 @@ static u32 longest_chain(u64 seed, u64 stride, u32 nsrc)
 
 static void o2g_match_arrive__chains_stay_short(void **state)
 {
-	static const u64 strides[] = { 1,	   2,	      4,
-				       8,	   1000,      1ull << 16,
+	static const u64 strides[] = { 1,	   2,	       4,
+				       8,	   1000,       1ull << 16,
 				       1ull << 32, 5ull << 32, 1ull << 54 };
 	static const u32 nsrcs[] = { 1, 2, 64, 1024 };
 

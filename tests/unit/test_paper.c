@@ -83,8 +83,11 @@ static void put_message(int fd, int tag, const void *data, size_t len)
 
 static struct queue_entry entry(int rank, int tag, void *buf, size_t size)
 {
-	return (struct queue_entry){ .rank = rank, .context = CONTEXT,
-				     .tag = tag, .buf = buf, .size = size };
+	return (struct queue_entry){ .rank = rank,
+				     .context = CONTEXT,
+				     .tag = tag,
+				     .buf = buf,
+				     .size = size };
 }
 
 static void wait_done(struct queue_entry *e)

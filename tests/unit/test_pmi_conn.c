@@ -52,7 +52,7 @@ static void assert_in_time(void)
 
 static void open__pipe_is_no_launcher(void **state)
 {
-	struct pmi_conn c = {.fd = -1, .patience_ms = PATIENCE_MS};
+	struct pmi_conn c = { .fd = -1, .patience_ms = PATIENCE_MS };
 	char text[16];
 	int fd[2];
 
@@ -76,7 +76,7 @@ static int listener, fillers[FILL], port;
 /* A port that does not answer: those who connect are left in line. */
 static void listen_and_fill(void)
 {
-	struct sockaddr_in at = {.sin_family = AF_INET};
+	struct sockaddr_in at = { .sin_family = AF_INET };
 	socklen_t len = sizeof(at);
 	char text[32];
 
@@ -124,7 +124,7 @@ static int open_and_hear(struct pmi_conn *c, char *text, size_t size)
 
 static void open__port_does_not_answer(void **state)
 {
-	struct pmi_conn c = {.fd = -1, .patience_ms = PATIENCE_MS};
+	struct pmi_conn c = { .fd = -1, .patience_ms = PATIENCE_MS };
 	char text[1024], where[64];
 
 	listen_and_fill();
@@ -151,7 +151,7 @@ static void *let_in(void *arg)
 
 static void open__port_answers_late(void **state)
 {
-	struct pmi_conn c = {.fd = -1, .patience_ms = 30000};
+	struct pmi_conn c = { .fd = -1, .patience_ms = 30000 };
 	pthread_t thread;
 
 	listen_and_fill();
@@ -166,7 +166,7 @@ static void open__port_answers_late(void **state)
 
 static void open__port_refuses(void **state)
 {
-	struct pmi_conn c = {.fd = -1, .patience_ms = PATIENCE_MS};
+	struct pmi_conn c = { .fd = -1, .patience_ms = PATIENCE_MS };
 
 	listen_and_fill();
 	shutdown(listener, SHUT_RDWR);
@@ -279,16 +279,11 @@ static void recv__no_limit(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(open__pipe_is_no_launcher),
-		P(open__port_does_not_answer),
-		P(open__port_answers_late),
-		P(open__port_refuses),
-		S(hello__nobody_answers),
-		S(recv__bytes_without_an_end),
-		S(recv_counted__text_is_missing),
-		S(send__nobody_reads),
-		S(recv__slow_launcher),
-		S(recv__no_limit),
+		T(open__pipe_is_no_launcher),	  P(open__port_does_not_answer),
+		P(open__port_answers_late),	  P(open__port_refuses),
+		S(hello__nobody_answers),	  S(recv__bytes_without_an_end),
+		S(recv_counted__text_is_missing), S(send__nobody_reads),
+		S(recv__slow_launcher),		  S(recv__no_limit),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

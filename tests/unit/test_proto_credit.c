@@ -24,7 +24,8 @@ static void credit__grows_with_use(void **state)
 
 	for (int i = 0; i < 10; i++) {
 		assert_int_equal(TO_T(.type = O2G_PKT_EAGER, .length = 1000,
-				      .tag = 3), OK);
+				      .tag = 3),
+				 OK);
 		got(mock_recv(&t, 1, 3, 0, 1000), 1000);
 	}
 	given = next_out(tc, O2G_PKT_CREDIT).credit;
@@ -52,7 +53,9 @@ static void credit__never_beyond_the_budget(void **state)
 
 static void talk(struct mock_conn *c, int n)
 {
-	struct o2g_hdr h = { .type = O2G_PKT_EAGER, .length = 1000, .tag = 3,
+	struct o2g_hdr h = { .type = O2G_PKT_EAGER,
+			     .length = 1000,
+			     .tag = 3,
 			     .src = c->peer.rank };
 
 	while (n--) {

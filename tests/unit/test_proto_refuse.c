@@ -26,7 +26,8 @@ static void o2g_proto_rx_begin__impossible_credit(void **state)
 	assert_int_equal(TO_T(.type = O2G_PKT_CREDIT, .credit = ~0u),
 			 O2G_PROTO_BAD_CREDIT);
 	assert_int_equal(TO_T(.type = O2G_PKT_CREDIT, .credit = ~0u,
-			      .flags = O2G_PKTF_ENVELOPE), OK);
+			      .flags = O2G_PKTF_ENVELOPE),
+			 OK);
 	assert_int_equal(TO_T(.type = O2G_PKT_CREDIT, .credit = 1,
 			      .flags = O2G_PKTF_ENVELOPE),
 			 O2G_PROTO_BAD_CREDIT);
@@ -42,7 +43,8 @@ static void o2g_proto_rx_begin__out_of_memory(void **state)
 			 O2G_PROTO_NO_MEMORY);
 	t.fail_alloc = 1;
 	assert_int_equal(TO_T(.type = O2G_PKT_GET, .length = 8,
-			      .tag = MOCK_MEM_KEY), O2G_PROTO_NO_MEMORY);
+			      .tag = MOCK_MEM_KEY),
+			 O2G_PROTO_NO_MEMORY);
 }
 
 static void o2g_proto_rx_begin__answers_to_nothing(void **state)
@@ -71,29 +73,34 @@ static void o2g_proto_rx_begin__answers_out_of_turn(void **state)
 	p = mock_put(&t, 1, 1, 0, data, 100);
 	g = mock_get(&t, 1, 1, 0, 100);
 	/* a receive is not a send, not matched yet */
-	assert_int_not_equal(TO_T(.type = O2G_PKT_CTS, .cookie = rid,
-				  .length = 1), OK);
+	assert_int_not_equal(
+		TO_T(.type = O2G_PKT_CTS, .cookie = rid, .length = 1), OK);
 	assert_int_not_equal(TO_T(.type = O2G_PKT_FIN, .cookie = rid), OK);
-	assert_int_not_equal(TO_T(.type = O2G_PKT_DATA, .cookie = rid,
-				  .length = 1), OK);
+	assert_int_not_equal(
+		TO_T(.type = O2G_PKT_DATA, .cookie = rid, .length = 1), OK);
 	assert_int_not_equal(TO_T(.type = O2G_PKT_NAK, .cookie = rid), OK);
 	/* a send that waits for CTS gets no data, no NAK, no odd CTS */
-	assert_int_not_equal(TO_T(.type = O2G_PKT_DATA, .cookie = sid,
-				  .length = 1), OK);
+	assert_int_not_equal(
+		TO_T(.type = O2G_PKT_DATA, .cookie = sid, .length = 1), OK);
 	assert_int_not_equal(TO_T(.type = O2G_PKT_NAK, .cookie = sid), OK);
 	assert_int_equal(TO_T(.type = O2G_PKT_CTS, .cookie = sid,
-			      .length = 5001), O2G_PROTO_BAD_RANGE);
+			      .length = 5001),
+			 O2G_PROTO_BAD_RANGE);
 	assert_int_equal(TO_T(.type = O2G_PKT_CTS, .cookie = sid),
 			 O2G_PROTO_BAD_RANGE);
 	assert_int_equal(TO_T(.type = O2G_PKT_CANCEL_ACK, .cookie = sid,
-			      .aux = 1), O2G_PROTO_BAD_STATE);
+			      .aux = 1),
+			 O2G_PROTO_BAD_STATE);
 	/* more answered than was put; data beyond or beside what was asked */
 	assert_int_equal(TO_T(.type = O2G_PKT_FIN, .cookie = p->core.id,
-			      .length = 101), O2G_PROTO_BAD_RANGE);
+			      .length = 101),
+			 O2G_PROTO_BAD_RANGE);
 	assert_int_equal(TO_T(.type = O2G_PKT_DATA, .cookie = g->core.id,
-			      .length = 101), O2G_PROTO_BAD_RANGE);
+			      .length = 101),
+			 O2G_PROTO_BAD_RANGE);
 	assert_int_equal(TO_T(.type = O2G_PKT_DATA, .cookie = g->core.id,
-			      .length = 10, .aux = 1), O2G_PROTO_BAD_RANGE);
+			      .length = 10, .aux = 1),
+			 O2G_PROTO_BAD_RANGE);
 	assert_int_equal(TO_T(.type = O2G_PKT_DATA, .cookie = g->core.id),
 			 O2G_PROTO_BAD_RANGE);
 	assert_int_equal(TO_T(.type = O2G_PKT_FIN, .cookie = g->core.id),
@@ -112,10 +119,11 @@ static void o2g_proto_rx_begin__second_cts(void **state)
 	u64 id = s->core.id;
 
 	tc->hold = 1;
+	assert_int_equal(
+		TO_T(.type = O2G_PKT_CTS, .cookie = id, .length = 5000), OK);
 	assert_int_equal(TO_T(.type = O2G_PKT_CTS, .cookie = id,
-			      .length = 5000), OK);
-	assert_int_equal(TO_T(.type = O2G_PKT_CTS, .cookie = id,
-			      .length = 5000), O2G_PROTO_BAD_STATE);
+			      .length = 5000),
+			 O2G_PROTO_BAD_STATE);
 	assert_int_equal(TO_T(.type = O2G_PKT_FIN, .cookie = id),
 			 O2G_PROTO_BAD_STATE);
 	mock_push(tc, 1);
@@ -130,11 +138,13 @@ static void o2g_proto_rx_begin__of_another_peer(void **state)
 	struct mock_req *g = mock_get(&t, 2, 1, 0, 100);
 
 	assert_int_equal(TO_T(.type = O2G_PKT_CTS, .cookie = s->core.id,
-			      .length = 1), O2G_PROTO_NO_REQUEST);
+			      .length = 1),
+			 O2G_PROTO_NO_REQUEST);
 	assert_int_equal(TO_T(.type = O2G_PKT_FIN, .cookie = s->core.id),
 			 O2G_PROTO_NO_REQUEST);
 	assert_int_equal(TO_T(.type = O2G_PKT_DATA, .cookie = g->core.id,
-			      .length = 1), O2G_PROTO_NO_REQUEST);
+			      .length = 1),
+			 O2G_PROTO_NO_REQUEST);
 	assert_int_equal(TO_T(.type = O2G_PKT_NAK, .cookie = g->core.id),
 			 O2G_PROTO_NO_REQUEST);
 	mock_lose(other, -O2G_ERR_PEER);
@@ -145,8 +155,8 @@ static void o2g_proto_rx_begin__of_another_peer(void **state)
 static void o2g_proto_rx_begin__raw_takes_eager_only(void **state)
 {
 	tc->peer.raw = true;
-	assert_int_equal(TO_T(.type = O2G_PKT_EAGER, .length = 60000,
-			      .tag = 3), OK);
+	assert_int_equal(TO_T(.type = O2G_PKT_EAGER, .length = 60000, .tag = 3),
+			 OK);
 	assert_int_equal(TO_T(.type = O2G_PKT_RTS, .length = 8),
 			 O2G_PROTO_BAD_STATE);
 	assert_int_equal(TO_T(.type = O2G_PKT_PUT, .length = 8),

@@ -105,7 +105,8 @@ static void o2g_proto_get__odd_nak_is_an_error(void **state)
 	struct o2g_hdr h = next_out(tc, O2G_PKT_GET);
 
 	assert_int_equal(TO_T(.type = O2G_PKT_NAK, .cookie = h.cookie,
-			      .aux = ~0ull), OK);
+			      .aux = ~0ull),
+			 OK);
 	ends(g, -EIO);
 }
 
@@ -162,9 +163,11 @@ static void o2g_proto_get__too_many_are_refused(void **state)
 	tc->hold = O2G_GETS_MAX + 1;
 	for (int i = 0; i < O2G_GETS_MAX; i++)
 		assert_int_equal(TO_T(.type = O2G_PKT_GET, .tag = MOCK_MEM_RO,
-				      .length = 8, .cookie = 9), OK);
+				      .length = 8, .cookie = 9),
+				 OK);
 	assert_int_equal(TO_T(.type = O2G_PKT_GET, .tag = MOCK_MEM_RO,
-			      .length = 8, .cookie = 9), O2G_PROTO_BAD_STATE);
+			      .length = 8, .cookie = 9),
+			 O2G_PROTO_BAD_STATE);
 	mock_lose(tc, -O2G_ERR_PEER);
 }
 

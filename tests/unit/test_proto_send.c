@@ -73,7 +73,8 @@ static void o2g_proto_send__rendezvous(void **state)
 	assert_int_equal(h.flags, 0);
 	assert_int_equal(tc->peer.credit, O2G_CREDIT_INIT - O2G_COST);
 	assert_int_equal(TO_T(.type = O2G_PKT_CTS, .cookie = h.cookie,
-			      .length = 5000, .aux = 1234), OK);
+			      .length = 5000, .aux = 1234),
+			 OK);
 	for (u64 off = 0; off < 5000; off += 2000) {
 		u64 n = off == 4000 ? 1000 : 2000;
 

@@ -76,7 +76,8 @@ static void o2g_proto_rx_whole__credit(void **state)
 	assert_int_equal(tc->peer.credit, O2G_CREDIT_INIT + 500);
 	/* what was used comes back, and what the grant grew by */
 	assert_int_equal(given + tc->peer.owed, 100 * (1000 + O2G_COST) +
-			 tc->peer.granted - O2G_CREDIT_INIT);
+							tc->peer.granted -
+							O2G_CREDIT_INIT);
 }
 
 static void o2g_proto_rx_whole__refuses(void **state)
@@ -118,7 +119,8 @@ static void feeds(const u8 *buf, size_t n, size_t used, int packets,
 
 	memcpy(exact, buf, n);
 	assert_int_equal(whole_feed(&t.core, &tc->peer, exact, n, 500, &seen,
-				    &reason), used);
+				    &reason),
+			 used);
 	assert_int_equal(seen, packets);
 	assert_int_equal(reason, why);
 	free(exact);

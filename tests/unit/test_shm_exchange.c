@@ -13,11 +13,16 @@ static u32 length_of(u32 message)
 	rnd_seed(message * 77777u + 1);
 	rnd(2);
 	switch (rnd(5)) {
-	case 0: return rnd(70);
-	case 1: return rnd(3) * 8;
-	case 2: return rnd(9000);
-	case 3: return rnd(80000);
-	default: return rnd(20) ? rnd(2000) : rnd(LONGEST);
+	case 0:
+		return rnd(70);
+	case 1:
+		return rnd(3) * 8;
+	case 2:
+		return rnd(9000);
+	case 3:
+		return rnd(80000);
+	default:
+		return rnd(20) ? rnd(2000) : rnd(LONGEST);
 	}
 }
 
@@ -152,7 +157,8 @@ static void get_body(void)
 {
 	struct chan_peer *p = host_peer(&ep, 1);
 	char a[10], b[5000];
-	struct o2g_seg segs[3] = { { a, sizeof(a) }, { a, 0 },
+	struct o2g_seg segs[3] = { { a, sizeof(a) },
+				   { a, 0 },
 				   { b, sizeof(b) } };
 	u64 addr;
 

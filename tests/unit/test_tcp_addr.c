@@ -21,7 +21,8 @@ static u32 make(const struct made_up *m, u32 n, struct tcp_addr *out)
 {
 	for (u32 i = 0; i < n; i++) {
 		assert_int_equal(tcp_addr_parse(m[i].addr, strlen(m[i].addr),
-						&out[i]), 0);
+						&out[i]),
+				 0);
 		snprintf(out[i].ifname, sizeof(out[i].ifname), "%s",
 			 m[i].ifname);
 		out[i].flags = m[i].flags;
@@ -165,7 +166,8 @@ static void choose__down_and_no_carrier(void **state)
 
 	assert_string_equal(CHOOSE(m, "", 0), "10.0.2.1/24");
 	assert_string_equal(CHOOSE(m, "eth0", 0), "10.0.0.1/24");
-	assert_non_null(strstr(CHOOSE(m, "eth1", 0), "eth1 10.0.1.1/24 (down)"));
+	assert_non_null(
+		strstr(CHOOSE(m, "eth1", 0), "eth1 10.0.1.1/24 (down)"));
 }
 
 static void choose__wanted(void **state)
@@ -229,10 +231,12 @@ static void order__same_network_first(void **state)
 static void order__twins(void **state)
 {
 	static const struct made_up a[] = {
-		{ "br0", "172.17.0.1/16", UP }, { "eth0", "10.1.0.1/16", UP },
+		{ "br0", "172.17.0.1/16", UP },
+		{ "eth0", "10.1.0.1/16", UP },
 	};
 	static const struct made_up b[] = {
-		{ "br0", "172.17.0.1/16", UP }, { "eth0", "10.1.0.2/16", UP },
+		{ "br0", "172.17.0.1/16", UP },
+		{ "eth0", "10.1.0.2/16", UP },
 	};
 
 	assert_string_equal(ORDER(docker1, docker2, false), "10.1.0.2/16");
@@ -264,8 +268,8 @@ static void order__link_local_on_every_link(void **state)
 	assert_int_equal(tcp_addr_choose(all, N(ll1), "", 0, ours, 4, why, 256),
 			 2);
 	make(ll2, N(ll2), all);
-	assert_int_equal(tcp_addr_choose(all, N(ll2), "", 0, theirs, 4, why,
-					 256), 1);
+	assert_int_equal(
+		tcp_addr_choose(all, N(ll2), "", 0, theirs, 4, why, 256), 1);
 	n = tcp_addr_order(ours, 2, theirs, 1, false, out, 4);
 	assert_int_equal(n, 2);
 	assert_int_equal(out[0].scope, 2);
@@ -296,8 +300,9 @@ static void card__round_trip(void **state)
 	a.port = 40001;
 	a.naddrs = make(two1, N(two1), a.addrs);
 	assert_int_equal(tcp_card_write(&a, 3, text, sizeof(text)), 0);
-	assert_string_equal(text,
-			    "rank=3,host=node-1.example,node=0123456789abcdef,port=40001,addr=10.0.0.1/24+10.0.1.1/24+fd00::1/64");
+	assert_string_equal(
+		text,
+		"rank=3,host=node-1.example,node=0123456789abcdef,port=40001,addr=10.0.0.1/24+10.0.1.1/24+fd00::1/64");
 	snprintf(more, sizeof(more), "later=x,%s", text);
 	assert_int_equal(tcp_card_read(more, &b), 0);
 	assert_string_equal(b.host, a.host);
@@ -311,10 +316,18 @@ static void card__round_trip(void **state)
 static void card__refuses(void **state)
 {
 	static const char *const bad[] = {
-		"", "port=1", "addr=10.0.0.1/24", "port=0,addr=10.0.0.1/24",
-		"port=65536,addr=10.0.0.1/24", "port=1x,addr=10.0.0.1/24",
-		"port=1,addr=10.0.0.1/33", "port=1,addr=10.0.0/8",
-		"port=1,addr=::1/129", "port=1,addr=", "port=1,addr=+", "x",
+		"",
+		"port=1",
+		"addr=10.0.0.1/24",
+		"port=0,addr=10.0.0.1/24",
+		"port=65536,addr=10.0.0.1/24",
+		"port=1x,addr=10.0.0.1/24",
+		"port=1,addr=10.0.0.1/33",
+		"port=1,addr=10.0.0/8",
+		"port=1,addr=::1/129",
+		"port=1,addr=",
+		"port=1,addr=+",
+		"x",
 		"port=1,addr=10.0.0.1/24+", /* fine: see below */
 	};
 	struct tcp_card c;
@@ -338,8 +351,8 @@ static void hello__proves_the_secret(void **state)
 	assert_int_equal(tcp_hello_challenge(&c2), 0);
 	assert_memory_not_equal(c.nonce, c2.nonce, TCP_NONCE_SIZE);
 	assert_int_equal(tcp_hello_check_challenge(&c, &version), 0);
-	assert_int_equal(tcp_hello_answer(&k, &c, TCP_FIRST, 1, 2, "here",
-					  &a), 0);
+	assert_int_equal(tcp_hello_answer(&k, &c, TCP_FIRST, 1, 2, "here", &a),
+			 0);
 	assert_true(tcp_hello_check_answer(&k, &c, &a));
 	assert_false(tcp_hello_check_answer(&k, &c2, &a)); /* a replay */
 	assert_false(tcp_hello_check_answer(&wrong, &c, &a));

@@ -111,7 +111,8 @@ static void connect__nobody_there(void **state)
 	assert_true(host_run(both, 1, &s->done, 3000));
 	assert_int_equal(s->r.status, -O2G_ERR_PEER);
 	assert_int_equal(a->peers[1].lost, 1);
-	assert_non_null(strstr(a->peers[1].why, "127.0.0.1 (Connection refused)"));
+	assert_non_null(
+		strstr(a->peers[1].why, "127.0.0.1 (Connection refused)"));
 	assert_non_null(strstr(a->peers[1].why, "its process has ended"));
 	assert_int_equal(conns(a), 0);
 }
@@ -264,8 +265,11 @@ static void adopt__programs_socket(void **state)
 	int sv[2], flags;
 	u8 wire[O2G_HDR_SIZE + 3] = { 0 }, in[3];
 	struct o2g_seg si = { in, 3 };
-	struct o2g_hdr h = { .type = O2G_PKT_EAGER, .src = 5, .dst = 0,
-			     .tag = 1, .length = 3 };
+	struct o2g_hdr h = { .type = O2G_PKT_EAGER,
+			     .src = 5,
+			     .dst = 0,
+			     .tag = 1,
+			     .length = 3 };
 	struct host_req *r = host_recv(a, 5, 1, &si, 1);
 	struct chan_peer *p = chan_ep_peer((struct chan_ep *)a, 5);
 
@@ -295,8 +299,11 @@ static void peer__carried_by_another_channel(void **state)
 	u8 in = 0;
 	struct o2g_seg si = { &in, 1 };
 	struct host_req *r = host_recv(a, 3, 1, &si, 1);
-	struct o2g_hdr h = { .type = O2G_PKT_EAGER, .src = 3, .dst = 0,
-			     .tag = 1, .length = 1 };
+	struct o2g_hdr h = { .type = O2G_PKT_EAGER,
+			     .src = 3,
+			     .dst = 0,
+			     .tag = 1,
+			     .length = 1 };
 	struct chan_peer *p = chan_ep_peer((struct chan_ep *)a, 3);
 	u8 wire[O2G_HDR_SIZE + 1];
 	int fd;

@@ -83,7 +83,8 @@ static void hello__byte_by_byte(void **state)
 	assert_int_equal(hello_raw(a, fd, 0, 0, &answer, 96), TCP_NOT_ME);
 	close(fd);
 	fd = dial_raw(a);
-	assert_int_equal(hello_raw(a, fd, HOST_PEERS, 0, &answer, 96), TCP_GONE);
+	assert_int_equal(hello_raw(a, fd, HOST_PEERS, 0, &answer, 96),
+			 TCP_GONE);
 	close(fd);
 }
 
@@ -141,8 +142,8 @@ static void ports__range(void **state)
 
 static void ports__nonsense(void **state)
 {
-	static const char *const bad[] = { "x", "0", "5-4", "1-70000", "5-",
-					   "5-6-7", "-5", "5,6" };
+	static const char *const bad[] = { "x",	 "0",	  "5-4", "1-70000",
+					   "5-", "5-6-7", "-5",	 "5,6" };
 	char why[512];
 
 	for (u32 i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
@@ -185,14 +186,10 @@ static void fds__none_left(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		S(hello__wrong_secret),
-		S(hello__garbage),
-		S(hello__replayed),
-		S(hello__byte_by_byte),
-		S(hello__half_open_flood),
-		S(hello__time_limit),
-		S(ports__range),
-		S(ports__nonsense),
+		S(hello__wrong_secret),	   S(hello__garbage),
+		S(hello__replayed),	   S(hello__byte_by_byte),
+		S(hello__half_open_flood), S(hello__time_limit),
+		S(ports__range),	   S(ports__nonsense),
 		S(fds__none_left),
 	};
 

@@ -11,8 +11,11 @@ static void lost__in_the_middle(void **state)
 {
 	static u8 in[1000];
 	struct o2g_seg si = { in, sizeof(in) };
-	struct o2g_hdr h = { .type = O2G_PKT_EAGER, .src = 3, .dst = 0,
-			     .tag = 1, .length = 1000 };
+	struct o2g_hdr h = { .type = O2G_PKT_EAGER,
+			     .src = 3,
+			     .dst = 0,
+			     .tag = 1,
+			     .length = 1000 };
 	struct host_req *r = host_recv(a, 3, 1, &si, 1);
 	u8 wire[O2G_HDR_SIZE + 500] = { 0 };
 	int fd = believed(3);
@@ -33,8 +36,11 @@ static void lost__after_its_last_message(void **state)
 {
 	u8 in = 0;
 	struct o2g_seg si = { &in, 1 };
-	struct o2g_hdr h = { .type = O2G_PKT_EAGER, .src = 3, .dst = 0,
-			     .tag = 1, .length = 1 };
+	struct o2g_hdr h = { .type = O2G_PKT_EAGER,
+			     .src = 3,
+			     .dst = 0,
+			     .tag = 1,
+			     .length = 1 };
 	struct host_req *r;
 	u8 wire[O2G_HDR_SIZE + 1];
 	int fd = believed(3);
@@ -86,8 +92,11 @@ static void lost__after_all_that_was_promised(void **state)
 {
 	u8 in = 0;
 	struct o2g_seg si = { &in, 1 };
-	struct o2g_hdr h = { .type = O2G_PKT_EAGER, .src = 3, .dst = 0,
-			     .tag = 1, .length = 1 };
+	struct o2g_hdr h = { .type = O2G_PKT_EAGER,
+			     .src = 3,
+			     .dst = 0,
+			     .tag = 1,
+			     .length = 1 };
 	struct host_req *r = host_recv(a, 3, 1, &si, 1);
 	u8 wire[O2G_HDR_SIZE + 1] = { 0 };
 	int fd;
@@ -108,8 +117,11 @@ static void lost__while_sending(void **state)
 	static u8 big[8 << 20];
 	struct o2g_seg sb = { big, sizeof(big) };
 	struct linger hard = { 1, 0 };
-	struct o2g_hdr cts = { .type = O2G_PKT_CTS, .src = 3, .dst = 0,
-			       .length = sizeof(big), .aux = 1 };
+	struct o2g_hdr cts = { .type = O2G_PKT_CTS,
+			       .src = 3,
+			       .dst = 0,
+			       .length = sizeof(big),
+			       .aux = 1 };
 	u8 wire[O2G_HDR_SIZE];
 	int fd = believed(3);
 	struct host_req *s = host_send(a, 3, 1, &sb, 1);
@@ -132,7 +144,9 @@ static void lost__while_sending(void **state)
 
 static void lost__malformed(void **state)
 {
-	struct o2g_hdr h = { .type = O2G_PKT_FIN, .src = 3, .dst = 0,
+	struct o2g_hdr h = { .type = O2G_PKT_FIN,
+			     .src = 3,
+			     .dst = 0,
 			     .cookie = 12345 };
 	u8 junk[100], wire[O2G_HDR_SIZE];
 	int fd = believed(3), fd2 = believed(4);

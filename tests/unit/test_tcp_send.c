@@ -95,8 +95,11 @@ static void batch__large_follows_in_order(void **state)
 static int inject(struct host *h, u32 to, u64 tag, const void *buf, u64 len)
 {
 	struct chan_peer *p = chan_ep_peer((struct chan_ep *)h, to);
-	struct o2g_hdr hdr = { .type = O2G_PKT_EAGER, .src = h->rank,
-			       .dst = to, .tag = tag, .length = len };
+	struct o2g_hdr hdr = { .type = O2G_PKT_EAGER,
+			       .src = h->rank,
+			       .dst = to,
+			       .tag = tag,
+			       .length = len };
 
 	return h->chan->ops->inject(h->chan, p, &hdr, buf, len);
 }
@@ -188,8 +191,11 @@ static void send__room_is_asked_for_when_there_is_none(void **state)
 {
 	static u8 big[8 << 20], in[1 << 20];
 	struct o2g_seg sb = { big, sizeof(big) };
-	struct o2g_hdr cts = { .type = O2G_PKT_CTS, .src = 3, .dst = 0,
-			       .length = sizeof(big), .aux = 1 };
+	struct o2g_hdr cts = { .type = O2G_PKT_CTS,
+			       .src = 3,
+			       .dst = 0,
+			       .length = sizeof(big),
+			       .aux = 1 };
 	u8 wire[O2G_HDR_SIZE];
 	int fd = believed(3);
 	struct host_req *s = host_send(a, 3, 1, &sb, 1);

@@ -16,13 +16,13 @@ static struct tcp_conn *conn(struct host *x, struct host *y)
 }
 
 /* Works on until it is so. */
-#define SOON(n, condition)                                                \
-	do {                                                              \
-		u64 end = o2g_now_us() + 3000000;                         \
-                                                                          \
-		while (!(condition) && o2g_now_us() < end)                \
-			host_idle(both, n, 1);                            \
-		assert_true(condition);                                   \
+#define SOON(n, condition)                                 \
+	do {                                               \
+		u64 end = o2g_now_us() + 3000000;          \
+                                                           \
+		while (!(condition) && o2g_now_us() < end) \
+			host_idle(both, n, 1);             \
+		assert_true(condition);                    \
 	} while (0)
 
 /* Both ends have two sockets and use them. */
@@ -356,8 +356,11 @@ static void send_moved(int fd)
 
 static void send_byte(int fd, u8 byte)
 {
-	struct o2g_hdr h = { .type = O2G_PKT_EAGER, .src = 3, .dst = 0,
-			     .tag = 1, .length = 1 };
+	struct o2g_hdr h = { .type = O2G_PKT_EAGER,
+			     .src = 3,
+			     .dst = 0,
+			     .tag = 1,
+			     .length = 1 };
 	u8 wire[O2G_HDR_SIZE + 1];
 
 	o2g_wire_encode(&h, wire);
@@ -498,7 +501,8 @@ static void second__of_a_stranger(void **state)
 	tc(a)->splits = true;
 	assert_true(read_raw(a, fd, &c, sizeof(c)));
 	assert_int_equal(tcp_hello_answer(&key, &c, TCP_SECOND, 3, 0, "raw",
-					  &answer), 0);
+					  &answer),
+			 0);
 	send_all(fd, &answer, sizeof(answer));
 	assert_true(read_raw(a, fd, &v, sizeof(v)));
 	assert_int_equal(le32_to_cpu(v.code), TCP_DUPLICATE);

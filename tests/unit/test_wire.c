@@ -27,8 +27,10 @@ static enum o2g_wire_reason decode_only(u8 type, u8 flags, u64 length)
 {
 	struct o2g_hdr out;
 
-	return decode_with((struct o2g_hdr){ .type = type, .flags = flags,
-					     .length = length }, &out);
+	return decode_with((struct o2g_hdr){ .type = type,
+					     .flags = flags,
+					     .length = length },
+			   &out);
 }
 
 /* --- o2g_wire_encode --- */
@@ -36,14 +38,54 @@ static enum o2g_wire_reason decode_only(u8 type, u8 flags, u64 length)
 static void o2g_wire_encode__layout(void **state)
 {
 	static const u8 want[O2G_HDR_SIZE] = {
-		O2G_WIRE_VERSION, O2G_PKT_RTS, O2G_PKTF_GETTABLE, 48,
-		0x04, 0x03, 0x02, 0x01,
-		0x14, 0x13, 0x12, 0x11,
-		0x24, 0x23, 0x22, 0x21,
-		0x38, 0x37, 0x36, 0x35, 0x34, 0x33, 0x32, 0x31,
-		0x48, 0x47, 0x46, 0x45, 0x44, 0x43, 0x00, 0x00,
-		0x58, 0x57, 0x56, 0x55, 0x54, 0x53, 0x52, 0x51,
-		0x68, 0x67, 0x66, 0x65, 0x64, 0x63, 0x62, 0x61,
+		O2G_WIRE_VERSION,
+		O2G_PKT_RTS,
+		O2G_PKTF_GETTABLE,
+		48,
+		0x04,
+		0x03,
+		0x02,
+		0x01,
+		0x14,
+		0x13,
+		0x12,
+		0x11,
+		0x24,
+		0x23,
+		0x22,
+		0x21,
+		0x38,
+		0x37,
+		0x36,
+		0x35,
+		0x34,
+		0x33,
+		0x32,
+		0x31,
+		0x48,
+		0x47,
+		0x46,
+		0x45,
+		0x44,
+		0x43,
+		0x00,
+		0x00,
+		0x58,
+		0x57,
+		0x56,
+		0x55,
+		0x54,
+		0x53,
+		0x52,
+		0x51,
+		0x68,
+		0x67,
+		0x66,
+		0x65,
+		0x64,
+		0x63,
+		0x62,
+		0x61,
 	};
 	u8 buf[O2G_HDR_SIZE];
 
@@ -133,19 +175,17 @@ static void o2g_wire_decode__flags_per_type(void **state)
 			allowed = O2G_PKTF_STALLED | O2G_PKTF_ENVELOPE;
 		for (int flags = 0; flags < 256; flags++)
 			assert_int_equal(decode_only(type, flags, 0),
-					 flags & ~allowed ?
-						 O2G_WIRE_BAD_FLAGS :
-						 O2G_WIRE_OK);
+					 flags & ~allowed ? O2G_WIRE_BAD_FLAGS :
+							    O2G_WIRE_OK);
 	}
 }
 
 static void o2g_wire_decode__length_limits(void **state)
 {
 	for (int type = O2G_PKT_EAGER; type < O2G_PKT_MAX; type++) {
-		bool has = type != O2G_PKT_CREDIT &&
-			   type != O2G_PKT_CANCEL &&
-			   type != O2G_PKT_CANCEL_ACK &&
-			   type != O2G_PKT_BYE && type != O2G_PKT_MOVED;
+		bool has = type != O2G_PKT_CREDIT && type != O2G_PKT_CANCEL &&
+			   type != O2G_PKT_CANCEL_ACK && type != O2G_PKT_BYE &&
+			   type != O2G_PKT_MOVED;
 		u64 max = has ? O2G_BODY_MAX : 0;
 
 		assert_int_equal(decode_only(type, 0, max), O2G_WIRE_OK);

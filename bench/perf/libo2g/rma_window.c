@@ -51,8 +51,11 @@ static unsigned ranks_of_this_host(void)
 
 static void open_endpoint(struct perf_window *w)
 {
-	struct o2g_attr attr = {.rank = w->rank, .size = w->ranks,
-				.job = "perf", .resolve = resolve, .arg = w};
+	struct o2g_attr attr = { .rank = w->rank,
+				 .size = w->ranks,
+				 .job = "perf",
+				 .resolve = resolve,
+				 .arg = w };
 	char mine[O2G_ADDRESS_MAX] = "";
 
 	attr.local_size = ranks_of_this_host();
@@ -106,7 +109,7 @@ void *perf_window_memory(struct perf_window *w)
 void perf_window_transfer(struct perf_window *w, void *local, size_t size,
 			  bool get)
 {
-	struct o2g_seg seg = {local, size};
+	struct o2g_seg seg = { local, size };
 	struct o2g_req **req;
 
 	if (w->n_pending == MOST_PENDING)

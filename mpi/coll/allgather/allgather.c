@@ -111,14 +111,14 @@ static int allgatherv(const struct coll_how *how, const void *sendbuf,
 	return err;
 }
 
-#define PARAMS(count_t)                                                  \
-	COLL_PARAMS(const void *sendbuf, count_t sendcount,              \
-		    MPI_Datatype sendtype, void *recvbuf,                \
-		    count_t recvcount, MPI_Datatype recvtype, MPI_Comm comm)
-#define PARAMS_V(count_t, displ_t)                                       \
-	COLL_PARAMS(const void *sendbuf, count_t sendcount,              \
-		    MPI_Datatype sendtype, void *recvbuf,                \
-		    const count_t recvcounts[], const displ_t displs[],  \
+#define PARAMS(count_t)                                                      \
+	COLL_PARAMS(const void *sendbuf, count_t sendcount,                  \
+		    MPI_Datatype sendtype, void *recvbuf, count_t recvcount, \
+		    MPI_Datatype recvtype, MPI_Comm comm)
+#define PARAMS_V(count_t, displ_t)                                      \
+	COLL_PARAMS(const void *sendbuf, count_t sendcount,             \
+		    MPI_Datatype sendtype, void *recvbuf,               \
+		    const count_t recvcounts[], const displ_t displs[], \
 		    MPI_Datatype recvtype, MPI_Comm comm)
 
 COLL_FORMS(Allgather, Iallgather, Allgather_init, PARAMS(int), allgather,

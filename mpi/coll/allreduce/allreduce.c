@@ -2,7 +2,7 @@
 /* MPI_Allreduce in all forms. */
 #include "coll/choose.h"
 
-#define ADAPT(algorithm)                                               \
+#define ADAPT(algorithm)                                              \
 	COLL_ADAPT(allreduce_##algorithm, mpii_allreduce_##algorithm, \
 		   a->s.buf, a->r.buf, a->r.count, a->r.t, a->op)
 ADAPT(shared)
@@ -35,8 +35,7 @@ static int allreduce(const struct coll_how *how, const void *sendbuf,
 	    (err = coll_check_place(func, c, sendbuf)) ||
 	    (err = coll_check_type(func, c, "datatype", datatype, &a.r.t)) ||
 	    (err = coll_check_op(func, c, op, a.r.t, &a.op)) ||
-	    (err = coll_check_buf(func, c, "recvbuf", recvbuf, count,
-				  a.r.t)) ||
+	    (err = coll_check_buf(func, c, "recvbuf", recvbuf, count, a.r.t)) ||
 	    (err = coll_check_alias(func, c, sendbuf, recvbuf, count)))
 		return err;
 	if (sendbuf != MPI_IN_PLACE &&

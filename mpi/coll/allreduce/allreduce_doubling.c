@@ -17,7 +17,7 @@ struct exchange {
 	MPI_Count count;
 	struct mpii_type *t;
 	struct mpii_op *op;
-	int extra;	    /* pairs at the beginning */
+	int extra;	     /* pairs at the beginning */
 	void *value, *other; /* swapped when the other one holds the result */
 };
 
@@ -67,8 +67,9 @@ static int all_rounds(struct exchange *x)
 		return rounds(x, rank - x->extra, pow2);
 	if (rank % 2 == 0) {
 		err = coll_send(x->k, x->value, x->count, x->t, rank + 1);
-		return err ? err : coll_recv(x->k, x->value, x->count, x->t,
-					     rank + 1);
+		return err ? err :
+			     coll_recv(x->k, x->value, x->count, x->t,
+				       rank + 1);
 	}
 	err = coll_recv(x->k, x->other, x->count, x->t, rank - 1);
 	if (err)
@@ -82,7 +83,10 @@ int mpii_allreduce_doubling(const struct coll *k, const void *in, void *out,
 			    MPI_Count count, struct mpii_type *t,
 			    struct mpii_op *op)
 {
-	struct exchange x = { .k = k, .count = count, .t = t, .op = op,
+	struct exchange x = { .k = k,
+			      .count = count,
+			      .t = t,
+			      .op = op,
 			      .value = out };
 	struct coll_memory mem;
 	int err;

@@ -15,7 +15,8 @@ int mpii_allreduce_inter(const struct coll *k, const void *in, void *out,
 	struct coll_memory mem;
 	void *ours = coll_memory_typed(&mem, count, t);
 	struct coll_args a = { .s.buf = (char *)in,
-			       .r = coll_side(ours, count, t), .op = op };
+			       .r = coll_side(ours, count, t),
+			       .op = op };
 	int err;
 
 	if (!ours)

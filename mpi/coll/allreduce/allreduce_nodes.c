@@ -16,7 +16,8 @@ int mpii_allreduce_nodes(const struct coll *k, const void *in, void *out,
 	const struct coll_levels *l = coll_levels(k->c);
 	struct coll local = coll_level(k, l->local), leaders;
 	struct coll_args a = { .s.buf = (char *)in,
-			       .r = coll_side(out, count, t), .op = op };
+			       .r = coll_side(out, count, t),
+			       .op = op };
 	int err = coll_reduce(&local, &a);
 
 	if (!err && l->leaders) {

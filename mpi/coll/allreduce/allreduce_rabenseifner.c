@@ -117,7 +117,10 @@ int mpii_allreduce_rabenseifner(const struct coll *k, const void *in, void *out,
 				MPI_Count count, struct mpii_type *t,
 				struct mpii_op *op)
 {
-	struct halving h = { .k = k, .out = out, .count = count, .t = t,
+	struct halving h = { .k = k,
+			     .out = out,
+			     .count = count,
+			     .t = t,
 			     .op = op };
 	struct coll_memory mem;
 	int err;

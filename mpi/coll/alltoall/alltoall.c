@@ -2,9 +2,9 @@
 /* MPI_Alltoall in all forms. */
 #include "coll/choose.h"
 
-#define ADAPT(algorithm)                                             \
-	COLL_ADAPT(alltoall_##algorithm, mpii_alltoall_##algorithm, \
-		   &a->s, &a->r)
+#define ADAPT(algorithm)                                                   \
+	COLL_ADAPT(alltoall_##algorithm, mpii_alltoall_##algorithm, &a->s, \
+		   &a->r)
 ADAPT(shared)
 ADAPT(boxes)
 ADAPT(pieces)
@@ -57,10 +57,10 @@ static int alltoall(const struct coll_how *how, const void *sendbuf,
 	return coll_call(how, c, coll_alltoall, &a);
 }
 
-#define PARAMS(count_t)                                                  \
-	COLL_PARAMS(const void *sendbuf, count_t sendcount,              \
-		    MPI_Datatype sendtype, void *recvbuf,                \
-		    count_t recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+#define PARAMS(count_t)                                                      \
+	COLL_PARAMS(const void *sendbuf, count_t sendcount,                  \
+		    MPI_Datatype sendtype, void *recvbuf, count_t recvcount, \
+		    MPI_Datatype recvtype, MPI_Comm comm)
 
 COLL_FORMS(Alltoall, Ialltoall, Alltoall_init, PARAMS(int), alltoall, sendbuf,
 	   sendcount, sendtype, recvbuf, recvcount, recvtype, comm);

@@ -14,8 +14,7 @@ int mpii_alltoall_pairwise(const struct coll *k, const struct coll_side *s,
 	int n = k->c->size, rank = k->c->rank, err = MPI_SUCCESS;
 
 	mpii_copy(coll_block(s, rank), coll_count(s, rank), coll_type(s, rank),
-		  coll_block(r, rank), coll_count(r, rank),
-		  coll_type(r, rank));
+		  coll_block(r, rank), coll_count(r, rank), coll_type(r, rank));
 	for (int i = 1; i < n && !err; i++) {
 		int to = (rank + i) % n, from = (rank - i + n) % n;
 

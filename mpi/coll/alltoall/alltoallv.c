@@ -6,9 +6,8 @@
  */
 #include "coll/choose.h"
 
-#define ADAPT(name, algorithm)                                            \
-	COLL_ADAPT(name##_##algorithm, mpii_alltoall_##algorithm, &a->s, \
-		   &a->r)
+#define ADAPT(name, algorithm) \
+	COLL_ADAPT(name##_##algorithm, mpii_alltoall_##algorithm, &a->s, &a->r)
 COLL_ADAPT(alltoallv_shared, mpii_alltoallv_shared, &a->s, &a->r)
 COLL_ADAPT(alltoallw_shared, mpii_alltoallv_shared, &a->s, &a->r)
 ADAPT(alltoallv, direct)
@@ -90,9 +89,11 @@ static int alltoallv(const struct coll_how *how, const void *sendbuf,
 		     struct coll_lists r, MPI_Datatype recvtype, MPI_Comm comm)
 {
 	const struct side_args sa = { "sendbuf", "sendtype", "sendcounts",
-				      "sdispls", sendbuf, s, sendtype };
+				      "sdispls", sendbuf,    s,
+				      sendtype };
 	const struct side_args ra = { "recvbuf", "recvtype", "recvcounts",
-				      "rdispls", recvbuf, r, recvtype };
+				      "rdispls", recvbuf,    r,
+				      recvtype };
 
 	return run(how, &sa, &ra, comm);
 }
@@ -117,11 +118,11 @@ static int alltoallw(const struct coll_how *how, const void *sendbuf,
 			 MPI_DATATYPE_NULL, comm);
 }
 
-#define PARAMS_V(count_t, displ_t)                                           \
-	COLL_PARAMS(const void *sendbuf, const count_t sendcounts[],         \
-		    const displ_t sdispls[], MPI_Datatype sendtype,          \
-		    void *recvbuf, const count_t recvcounts[],               \
-		    const displ_t rdispls[], MPI_Datatype recvtype,          \
+#define PARAMS_V(count_t, displ_t)                                   \
+	COLL_PARAMS(const void *sendbuf, const count_t sendcounts[], \
+		    const displ_t sdispls[], MPI_Datatype sendtype,  \
+		    void *recvbuf, const count_t recvcounts[],       \
+		    const displ_t rdispls[], MPI_Datatype recvtype,  \
 		    MPI_Comm comm)
 #define PARAMS_W(count_t, displ_t)                                           \
 	COLL_PARAMS(const void *sendbuf, const count_t sendcounts[],         \

@@ -169,8 +169,8 @@ static int take_rows(const struct coll *k, const struct coll_slot *o,
 int mpii_alltoallv_shared(const struct coll *k, const struct coll_side *s,
 			  const struct coll_side *r)
 {
-	struct coll_slot o = coll_slot_take_as(k, COLL_SHARED_LONG,
-					       COLL_LENGTHS_DIFFER);
+	struct coll_slot o =
+		coll_slot_take_as(k, COLL_SHARED_LONG, COLL_LENGTHS_DIFFER);
 	struct coll_boxes b = coll_boxes(k);
 	struct pair pairs[COLL_SHARED_RANKS];
 	int err = coll_slot_enter(k, &o);

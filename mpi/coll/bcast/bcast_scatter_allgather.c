@@ -14,10 +14,9 @@ static int spread(const struct coll *k, const struct coll_side *s, int root,
 {
 	int rank = k->c->rank;
 	/* the root keeps all of it: nothing to copy to itself */
-	int err = mpii_scatter_linear(k, s,
-				      rank == root ? MPI_IN_PLACE :
-						     coll_block(s, rank),
-				      s->counts[rank], s->t, root);
+	int err = mpii_scatter_linear(
+		k, s, rank == root ? MPI_IN_PLACE : coll_block(s, rank),
+		s->counts[rank], s->t, root);
 
 	return err ? err : mpii_allgather_blocks(k, s, bytes);
 }

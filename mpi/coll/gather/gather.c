@@ -2,8 +2,8 @@
 /* MPI_Gather and MPI_Gatherv in all forms. */
 #include "coll/rooted.h"
 
-#define ADAPT(name, algorithm)                                             \
-	COLL_ADAPT(name##_##algorithm, mpii_gather_##algorithm, a->s.buf,  \
+#define ADAPT(name, algorithm)                                            \
+	COLL_ADAPT(name##_##algorithm, mpii_gather_##algorithm, a->s.buf, \
 		   a->s.count, a->s.t, &a->r, a->root)
 ADAPT(gather, shared)
 ADAPT(gather, pieces)
@@ -14,9 +14,11 @@ COLL_ADAPT(gatherv_shared, mpii_gatherv_shared, a->s.buf, a->s.count, a->s.t,
 	   &a->r, a->root)
 
 static const struct coll_rooted equal = { COLL_gather, .gather = true,
-	.equal = true, .linear = coll_gather_linear };
+					  .equal = true,
+					  .linear = coll_gather_linear };
 static const struct coll_rooted lists = { COLL_gatherv, .gather = true,
-	.equal = false, .linear = coll_gatherv_linear };
+					  .equal = false,
+					  .linear = coll_gatherv_linear };
 
 static int gather(const struct coll_how *how, const void *sendbuf,
 		  MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
@@ -26,7 +28,8 @@ static int gather(const struct coll_how *how, const void *sendbuf,
 	struct coll_args a = { .s = { .buf = (char *)sendbuf,
 				      .count = sendcount },
 			       .r = { .buf = recvbuf, .count = recvcount },
-			       .root = root, .rooted = &equal };
+			       .root = root,
+			       .rooted = &equal };
 
 	return coll_rooted(how, &a, NULL, sendtype, recvtype, comm);
 }
@@ -38,22 +41,22 @@ static int gatherv(const struct coll_how *how, const void *sendbuf,
 {
 	struct coll_args a = { .s = { .buf = (char *)sendbuf,
 				      .count = sendcount },
-			       .r = { .buf = recvbuf }, .root = root, .rooted = &lists };
+			       .r = { .buf = recvbuf },
+			       .root = root,
+			       .rooted = &lists };
 
 	return coll_rooted(how, &a, &l, sendtype, recvtype, comm);
 }
 
-#define PARAMS(count_t)                                             \
-	COLL_PARAMS(const void *sendbuf, count_t sendcount,         \
-		    MPI_Datatype sendtype, void *recvbuf,           \
-		    count_t recvcount, MPI_Datatype recvtype,       \
-		    int root, MPI_Comm comm)
-#define PARAMS_V(count_t, displ_t)                                  \
-	COLL_PARAMS(const void *sendbuf, count_t sendcount,         \
-		    MPI_Datatype sendtype, void *recvbuf,           \
-		    const count_t recvcounts[],                     \
-		    const displ_t displs[], MPI_Datatype recvtype,  \
-		    int root, MPI_Comm comm)
+#define PARAMS(count_t)                                                      \
+	COLL_PARAMS(const void *sendbuf, count_t sendcount,                  \
+		    MPI_Datatype sendtype, void *recvbuf, count_t recvcount, \
+		    MPI_Datatype recvtype, int root, MPI_Comm comm)
+#define PARAMS_V(count_t, displ_t)                                      \
+	COLL_PARAMS(const void *sendbuf, count_t sendcount,             \
+		    MPI_Datatype sendtype, void *recvbuf,               \
+		    const count_t recvcounts[], const displ_t displs[], \
+		    MPI_Datatype recvtype, int root, MPI_Comm comm)
 
 COLL_FORMS(Gather, Igather, Gather_init, PARAMS(int), gather, sendbuf,
 	   sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);

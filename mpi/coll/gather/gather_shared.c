@@ -12,9 +12,8 @@ int mpii_gather_shared(const struct coll *k, const void *in, MPI_Count count,
 		       struct mpii_type *t, const struct coll_side *r, int root)
 {
 	int n = k->c->size, rank = k->c->rank;
-	struct coll_slot o = coll_slot_take(k, rank == root ?
-						       r->count * r->t->size :
-						       count * t->size);
+	struct coll_slot o = coll_slot_take(
+		k, rank == root ? r->count * r->t->size : count * t->size);
 	int err = coll_slot_enter(k, &o);
 
 	if (!err) {

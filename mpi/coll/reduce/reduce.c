@@ -2,8 +2,8 @@
 /* MPI_Reduce in all forms. */
 #include "coll/choose.h"
 
-#define ADAPT(algorithm)                                                       \
-	COLL_ADAPT(reduce_##algorithm, mpii_reduce_##algorithm, a->s.buf,      \
+#define ADAPT(algorithm)                                                  \
+	COLL_ADAPT(reduce_##algorithm, mpii_reduce_##algorithm, a->s.buf, \
 		   a->r.buf, a->r.count, a->r.t, a->op, a->root)
 ADAPT(shared)
 ADAPT(pieces)
@@ -44,8 +44,7 @@ static int reduce(const struct coll_how *how, const void *sendbuf,
 	    (err = coll_check_op(func, c, op, a.r.t, &a.op)))
 		return err;
 	if (is_root &&
-	    ((err = coll_check_buf(func, c, "recvbuf", recvbuf, count,
-				   a.r.t)) ||
+	    ((err = coll_check_buf(func, c, "recvbuf", recvbuf, count, a.r.t)) ||
 	     (!c->inter &&
 	      (err = coll_check_alias(func, c, sendbuf, recvbuf, count)))))
 		return err;

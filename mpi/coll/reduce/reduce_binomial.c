@@ -69,7 +69,10 @@ int mpii_reduce_binomial(const struct coll *k, const void *in, void *out,
 			 MPI_Count count, struct mpii_type *t,
 			 struct mpii_op *op, int root)
 {
-	struct reduction r = { .k = k, .count = count, .t = t, .op = op,
+	struct reduction r = { .k = k,
+			       .count = count,
+			       .t = t,
+			       .op = op,
 			       .value = in };
 	int base = op->commutes ? root : 0, rank = k->c->rank, err;
 	struct coll_memory m1, m2;

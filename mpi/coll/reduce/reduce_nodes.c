@@ -55,7 +55,8 @@ int mpii_reduce_nodes(const struct coll *k, const void *in, void *out,
 		err = among_leaders(k, l, &a, home);
 	if (!err && l->node[k->c->rank] == home) {
 		if (l->local_rank[root])
-			err = hand_over(&local, l, a.r.buf, out, count, t, root);
+			err = hand_over(&local, l, a.r.buf, out, count, t,
+					root);
 		else if (k->c->rank == root)
 			mpii_copy(a.r.buf, count, t, out, count, t);
 	}

@@ -5,7 +5,7 @@
  */
 #include "coll/choose.h"
 
-#define ADAPT(name, algorithm)                                     \
+#define ADAPT(name, algorithm)                                          \
 	COLL_ADAPT(name##_##algorithm, mpii_reduce_scatter_##algorithm, \
 		   a->s.buf, a->r.buf, a->r.counts, a->r.t, a->op)
 ADAPT(reduce_scatter, shared)
@@ -37,8 +37,7 @@ static int in_place(enum coll_id id, const struct coll *k,
 	return err;
 }
 
-static int run(enum coll_id id, const struct coll *k,
-	       const struct coll_args *a)
+static int run(enum coll_id id, const struct coll *k, const struct coll_args *a)
 {
 	MPI_Count total = 0;
 
@@ -79,8 +78,7 @@ static int check(const char *func, struct mpii_comm *c, struct coll_args *a,
 	for (int i = 0; i < c->size; i++)
 		total += a->r.counts[i];
 	if (a->s.buf != MPI_IN_PLACE &&
-	    (err = coll_check_buf(func, c, "sendbuf", a->s.buf, total,
-				  a->r.t)))
+	    (err = coll_check_buf(func, c, "sendbuf", a->s.buf, total, a->r.t)))
 		return err;
 	return coll_check_alias(func, c, a->s.buf, a->r.buf, total);
 }
@@ -136,7 +134,7 @@ static int reduce_scatter_block(const struct coll_how *how, const void *sendbuf,
 	return err;
 }
 
-#define PARAMS(what) \
+#define PARAMS(what)                                          \
 	COLL_PARAMS(const void *sendbuf, void *recvbuf, what, \
 		    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 

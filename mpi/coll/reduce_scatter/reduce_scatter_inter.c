@@ -17,8 +17,8 @@ static int swap_and_scatter(const struct coll *k, const void *ours,
 
 	if (rank == 0)
 		err = coll_sendrecv(k, ours, total, t, 0, s->buf, total, t, 0);
-	return err ? err : mpii_scatter_linear(&local, s, out,
-					       s->counts[rank], t, 0);
+	return err ? err :
+		     mpii_scatter_linear(&local, s, out, s->counts[rank], t, 0);
 }
 
 static int reduce_here(const struct coll *k, const void *in, void *out,
@@ -26,7 +26,8 @@ static int reduce_here(const struct coll *k, const void *in, void *out,
 {
 	struct coll local = coll_local(k);
 	struct coll_args a = { .s.buf = (char *)in,
-			       .r = coll_side(out, count, t), .op = op };
+			       .r = coll_side(out, count, t),
+			       .op = op };
 
 	return coll_reduce(&local, &a);
 }

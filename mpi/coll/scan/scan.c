@@ -2,8 +2,8 @@
 /* MPI_Scan and MPI_Exscan in all forms. */
 #include "coll/choose.h"
 
-#define ADAPT(name, algorithm, exclusive)                                   \
-	COLL_ADAPT(name##_##algorithm, mpii_scan_##algorithm, a->s.buf,     \
+#define ADAPT(name, algorithm, exclusive)                               \
+	COLL_ADAPT(name##_##algorithm, mpii_scan_##algorithm, a->s.buf, \
 		   a->r.buf, a->r.count, a->r.t, a->op, exclusive)
 ADAPT(scan, shared, false)
 ADAPT(scan, pieces, false)
@@ -49,8 +49,7 @@ static int run(const struct coll_how *how, coll_fn *fn, const void *sendbuf,
 		return err;
 	/* the result of rank 0 of an exscan may be anywhere */
 	if ((c->rank || fn == coll_scan) &&
-	    ((err = coll_check_buf(func, c, "recvbuf", recvbuf, count,
-				   a.r.t)) ||
+	    ((err = coll_check_buf(func, c, "recvbuf", recvbuf, count, a.r.t)) ||
 	     (err = coll_check_alias(func, c, sendbuf, recvbuf, count))))
 		return err;
 	return coll_call(how, c, fn, &a);
@@ -71,10 +70,9 @@ static int exscan(const struct coll_how *how, const void *sendbuf,
 		   comm);
 }
 
-#define PARAMS(count_t)                                          \
-	COLL_PARAMS(const void *sendbuf, void *recvbuf,          \
-		    count_t count, MPI_Datatype datatype, MPI_Op op, \
-		    MPI_Comm comm)
+#define PARAMS(count_t)                                                \
+	COLL_PARAMS(const void *sendbuf, void *recvbuf, count_t count, \
+		    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 
 COLL_FORMS(Scan, Iscan, Scan_init, PARAMS(int), scan, sendbuf, recvbuf, count,
 	   datatype, op, comm);

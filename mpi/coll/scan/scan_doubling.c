@@ -16,7 +16,7 @@ struct scan {
 	struct mpii_type *t;
 	struct mpii_op *op;
 	void *out;
-	bool have;	    /* out holds something: exscan starts without */
+	bool have;	     /* out holds something: exscan starts without */
 	void *whole, *other; /* swapped when the other one holds the result */
 };
 
@@ -66,10 +66,14 @@ static int rounds(struct scan *s)
 }
 
 int mpii_scan_doubling(const struct coll *k, const void *in, void *out,
-		       MPI_Count count, struct mpii_type *t,
-		       struct mpii_op *op, bool exclusive)
+		       MPI_Count count, struct mpii_type *t, struct mpii_op *op,
+		       bool exclusive)
 {
-	struct scan s = { .k = k, .count = count, .t = t, .op = op, .out = out,
+	struct scan s = { .k = k,
+			  .count = count,
+			  .t = t,
+			  .op = op,
+			  .out = out,
 			  .have = !exclusive };
 	struct coll_memory m1, m2;
 	int err = MPI_ERR_NO_MEM;

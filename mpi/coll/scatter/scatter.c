@@ -2,7 +2,7 @@
 /* MPI_Scatter and MPI_Scatterv in all forms. */
 #include "coll/rooted.h"
 
-#define ADAPT(name, algorithm)                                           \
+#define ADAPT(name, algorithm)                                          \
 	COLL_ADAPT(name##_##algorithm, mpii_scatter_##algorithm, &a->s, \
 		   a->r.buf, a->r.count, a->r.t, a->root)
 ADAPT(scatter, shared)
@@ -13,9 +13,11 @@ COLL_ADAPT(scatterv_shared, mpii_scatterv_shared, &a->s, a->r.buf, a->r.count,
 	   a->r.t, a->root)
 
 static const struct coll_rooted equal = { COLL_scatter, .gather = false,
-	.equal = true, .linear = coll_scatter_linear };
+					  .equal = true,
+					  .linear = coll_scatter_linear };
 static const struct coll_rooted lists = { COLL_scatterv, .gather = false,
-	.equal = false, .linear = coll_scatterv_linear };
+					  .equal = false,
+					  .linear = coll_scatterv_linear };
 
 static int scatter(const struct coll_how *how, const void *sendbuf,
 		   MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
@@ -25,7 +27,8 @@ static int scatter(const struct coll_how *how, const void *sendbuf,
 	struct coll_args a = { .s = { .buf = (char *)sendbuf,
 				      .count = sendcount },
 			       .r = { .buf = recvbuf, .count = recvcount },
-			       .root = root, .rooted = &equal };
+			       .root = root,
+			       .rooted = &equal };
 
 	return coll_rooted(how, &a, NULL, sendtype, recvtype, comm);
 }
@@ -37,21 +40,21 @@ static int scatterv(const struct coll_how *how, const void *sendbuf,
 {
 	struct coll_args a = { .s = { .buf = (char *)sendbuf },
 			       .r = { .buf = recvbuf, .count = recvcount },
-			       .root = root, .rooted = &lists };
+			       .root = root,
+			       .rooted = &lists };
 
 	return coll_rooted(how, &a, &l, sendtype, recvtype, comm);
 }
 
-#define PARAMS(count_t)                                             \
-	COLL_PARAMS(const void *sendbuf, count_t sendcount,         \
-		    MPI_Datatype sendtype, void *recvbuf,           \
-		    count_t recvcount, MPI_Datatype recvtype,       \
-		    int root, MPI_Comm comm)
-#define PARAMS_V(count_t, displ_t)                                  \
-	COLL_PARAMS(const void *sendbuf, const count_t sendcounts[], \
-		    const displ_t displs[], MPI_Datatype sendtype,  \
-		    void *recvbuf, count_t recvcount,               \
+#define PARAMS(count_t)                                                      \
+	COLL_PARAMS(const void *sendbuf, count_t sendcount,                  \
+		    MPI_Datatype sendtype, void *recvbuf, count_t recvcount, \
 		    MPI_Datatype recvtype, int root, MPI_Comm comm)
+#define PARAMS_V(count_t, displ_t)                                           \
+	COLL_PARAMS(const void *sendbuf, const count_t sendcounts[],         \
+		    const displ_t displs[], MPI_Datatype sendtype,           \
+		    void *recvbuf, count_t recvcount, MPI_Datatype recvtype, \
+		    int root, MPI_Comm comm)
 
 COLL_FORMS(Scatter, Iscatter, Scatter_init, PARAMS(int), scatter, sendbuf,
 	   sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);

@@ -26,9 +26,8 @@ int mpii_scatter_shared(const struct coll *k, const struct coll_side *s,
 			int root)
 {
 	int rank = k->c->rank, err;
-	struct coll_slot o = coll_slot_take(k, rank == root ?
-						       s->count * s->t->size :
-						       count * t->size);
+	struct coll_slot o = coll_slot_take(
+		k, rank == root ? s->count * s->t->size : count * t->size);
 
 	if (rank == root) {
 		err = coll_slot_enter(k, &o);

@@ -17,9 +17,8 @@ static int give(const struct coll *k, const struct coll_slot *o,
 	if (err)
 		return err;
 	for (int i = 0; i < o->n; i++)
-		if (i != root &&
-		    !coll_slot_put_short(o, i, coll_block(s, i),
-					 coll_count(s, i), s->t))
+		if (i != root && !coll_slot_put_short(o, i, coll_block(s, i),
+						      coll_count(s, i), s->t))
 			coll_post_send(k, &reqs, coll_block(s, i),
 				       coll_count(s, i), s->t, i);
 	coll_slot_release(o);

@@ -54,7 +54,8 @@ void mock_may_sleep(const char *who)
 
 void mock_start(unsigned int fail_at)
 {
-	mock = (struct mock){ .fail_at = fail_at, .send_space = 64 << 10,
+	mock = (struct mock){ .fail_at = fail_at,
+			      .send_space = 64 << 10,
 			      .privileged = true };
 	mock_mm = mock_other_mm = (struct mm_struct){ .count = 1, .users = 1 };
 	mock_net.refs = mock_other_net.refs = 1;
@@ -78,7 +79,8 @@ void mock_end(void)
 	for (int i = 0; i < MAX_LIVE && mock.live; i++)
 		if (live[i].p)
 			mock_bug("what it has allocated is left", live[i].who);
-	if (mock.spins || mock.mutexes || mock.rcu || mock.atomic || mock.softirq)
+	if (mock.spins || mock.mutexes || mock.rcu || mock.atomic ||
+	    mock.softirq)
 		mock_bug("a lock is held", "at the end");
 	if (mock.pinned || mock.charged || mock_mm.locked || mock.maps)
 		mock_bug("memory is pinned or charged", "at the end");
@@ -325,8 +327,11 @@ unsigned long copy_to_user(void *to, const void *from, unsigned long n)
 static void iter_init(struct iov_iter *i, int type, unsigned int direction,
 		      const void *list, unsigned long nr, size_t n)
 {
-	*i = (struct iov_iter){ .type = type, .direction = direction,
-				.list = list, .nr = nr, .count = n };
+	*i = (struct iov_iter){ .type = type,
+				.direction = direction,
+				.list = list,
+				.nr = nr,
+				.count = n };
 }
 
 void iov_iter_init(struct iov_iter *i, unsigned int direction,

@@ -20,7 +20,7 @@ struct mock {
 	bool near;  /* connections are of this host, as their addresses tell */
 	bool lifo;  /* of all work, the latest is done first */
 	bool later; /* what is sent arrives later, not in the sender's call */
-	int send_error;	   /* what sending fails with */
+	int send_error; /* what sending fails with */
 	bool privileged;
 	void (*on_copy)(void); /* called once, when pages are copied to pages */
 

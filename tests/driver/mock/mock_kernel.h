@@ -44,7 +44,7 @@ typedef unsigned int gfp_t;
 #undef static_assert
 #define static_assert(cond, ...) _Static_assert(cond, #cond)
 #define container_of(ptr, type, member) \
-	((type *)((char *)(uintptr_t)(ptr) - offsetof(type, member)))
+	((type *)((char *)(uintptr_t)(ptr)-offsetof(type, member)))
 #define min(a, b) ((a) < (b) ? (a) : (b))
 #define max(a, b) ((a) > (b) ? (a) : (b))
 #define min_t(t, a, b) min((t)(a), (t)(b))
@@ -57,8 +57,8 @@ typedef unsigned int gfp_t;
 #define U32_MAX UINT32_MAX
 #define BITS_PER_LONG 64
 #define BITS_TO_LONGS(n) (((n) + BITS_PER_LONG - 1) / BITS_PER_LONG)
-#define DIV_ROUND_UP_ULL(a, b) (((u64)(a) + (b) - 1) / (b))
-#define is_power_of_2(n) ((n) && !((n) & ((n) - 1)))
+#define DIV_ROUND_UP_ULL(a, b) (((u64)(a) + (b)-1) / (b))
+#define is_power_of_2(n) ((n) && !((n) & ((n)-1)))
 #define struct_size(p, member, n) (sizeof(*(p)) + (n) * sizeof((p)->member[0]))
 #define check_add_overflow(a, b, to) __builtin_add_overflow(a, b, to)
 #define cpu_to_le32(x) ((__le32)(x))
@@ -76,8 +76,13 @@ typedef unsigned int gfp_t;
 #define u64_to_user_ptr(x) ((void *)(uintptr_t)(x))
 
 /* Nothing that a test does may reach a warning of the driver's. */
-#define WARN_ON_ONCE(cond) \
-	({ bool bad_ = (cond); if (bad_) mock_bug(#cond, __func__); bad_; })
+#define WARN_ON_ONCE(cond)                         \
+	({                                         \
+		bool bad_ = (cond);                \
+		if (bad_)                          \
+			mock_bug(#cond, __func__); \
+		bad_;                              \
+	})
 void mock_bug(const char *what, const char *who);
 
 /* --- failing --- */
@@ -179,16 +184,15 @@ static inline void list_move_tail(struct list_head *n, struct list_head *at)
 #define list_first_entry(l, type, member) list_entry((l)->next, type, member)
 #define list_first_entry_or_null(l, type, member) \
 	(list_empty(l) ? NULL : list_first_entry(l, type, member))
-#define list_for_each_entry(pos, head, member)                             \
-	for (pos = list_first_entry(head, __typeof__(*pos), member);       \
-	     &pos->member != (head);                                       \
+#define list_for_each_entry(pos, head, member)                       \
+	for (pos = list_first_entry(head, __typeof__(*pos), member); \
+	     &pos->member != (head);                                 \
 	     pos = list_first_entry(&pos->member, __typeof__(*pos), member))
-#define list_for_each_entry_safe(pos, n, head, member)                     \
-	for (pos = list_first_entry(head, __typeof__(*pos), member),       \
-	     n = list_first_entry(&pos->member, __typeof__(*pos), member); \
-	     &pos->member != (head);                                       \
-	     pos = n,                                                      \
-	     n = list_first_entry(&n->member, __typeof__(*n), member))
+#define list_for_each_entry_safe(pos, n, head, member)                    \
+	for (pos = list_first_entry(head, __typeof__(*pos), member),      \
+	    n = list_first_entry(&pos->member, __typeof__(*pos), member); \
+	     &pos->member != (head); pos = n,                             \
+	    n = list_first_entry(&n->member, __typeof__(*n), member))
 
 /* A tree that is not balanced: it is not large here. */
 struct rb_node {
@@ -198,9 +202,11 @@ struct rb_root {
 	struct rb_node *rb_node;
 };
 #define RB_ROOT ((struct rb_root){ NULL })
-#define rb_entry_safe(p, type, member) \
-	({ struct rb_node *n_ = (p); \
-	   n_ ? container_of(n_, type, member) : NULL; })
+#define rb_entry_safe(p, type, member)                      \
+	({                                                  \
+		struct rb_node *n_ = (p);                   \
+		n_ ? container_of(n_, type, member) : NULL; \
+	})
 static inline void rb_link_node(struct rb_node *n, struct rb_node *parent,
 				struct rb_node **link)
 {
@@ -228,10 +234,10 @@ struct xa_limit {
 #define XA_FLAGS_LOCK_BH 2
 #define xa_limit_31b ((struct xa_limit){ .max = INT_MAX })
 #define xa_init_flags(xa, flags) ((xa)->n = 0)
-#define xa_for_each(xa, number, to)                                       \
-	for (unsigned int at_ = 0;                                        \
-	     at_ < (xa)->n && ((number) = (xa)->slots[at_].index,         \
-			       (to) = (xa)->slots[at_].p, true);          \
+#define xa_for_each(xa, number, to)                               \
+	for (unsigned int at_ = 0;                                \
+	     at_ < (xa)->n && ((number) = (xa)->slots[at_].index, \
+			      (to) = (xa)->slots[at_].p, true);   \
 	     (void)(number), at_++)
 #define xa_err(p) ((p) == (void *)-1 ? -ENOMEM : 0)
 void *xa_load(const struct xarray *xa, unsigned long index);
@@ -252,8 +258,8 @@ void bitmap_clear(unsigned long *map, unsigned int start, unsigned int n);
 #define PAGE_SHIFT 12
 #define PAGE_SIZE 4096ul
 #define PAGE_MASK (~(PAGE_SIZE - 1))
-#define ALIGN(x, a) (((x) + (a) - 1) & ~((__typeof__(x))(a) - 1))
-#define ALIGN_DOWN(x, a) ((x) & ~((__typeof__(x))(a) - 1))
+#define ALIGN(x, a) (((x) + (a)-1) & ~((__typeof__(x))(a)-1))
+#define ALIGN_DOWN(x, a) ((x) & ~((__typeof__(x))(a)-1))
 #define PAGE_ALIGN(x) (((x) + PAGE_SIZE - 1) & PAGE_MASK)
 #define PAGE_ALIGNED(x) (!((x) & (PAGE_SIZE - 1)))
 #define offset_in_page(x) ((unsigned long)(x) & (PAGE_SIZE - 1))
@@ -345,9 +351,11 @@ bool access_ok(const void *p, size_t n);
 unsigned long copy_from_user(void *to, const void *from, unsigned long n);
 unsigned long copy_to_user(void *to, const void *from, unsigned long n);
 #define get_user(x, p) (copy_from_user(&(x), p, sizeof(x)) ? -EFAULT : 0)
-#define put_user(x, p)                                         \
-	({ __typeof__(*(p)) x_ = (x);                          \
-	   copy_to_user(p, &x_, sizeof(x_)) ? -EFAULT : 0; })
+#define put_user(x, p)                                          \
+	({                                                      \
+		__typeof__(*(p)) x_ = (x);                      \
+		copy_to_user(p, &x_, sizeof(x_)) ? -EFAULT : 0; \
+	})
 #define in_compat_syscall() false
 
 enum { ITER_DEST, ITER_SOURCE };
@@ -434,7 +442,8 @@ typedef struct {
 	int n;
 } refcount_t;
 #define refcount_set(r, v) ((r)->n = (v))
-#define refcount_inc(r) ((r)->n > 0 ? (void)(r)->n++ : mock_bug("is gone", __func__))
+#define refcount_inc(r) \
+	((r)->n > 0 ? (void)(r)->n++ : mock_bug("is gone", __func__))
 #define refcount_dec_and_test(r) (--(r)->n == 0)
 
 typedef struct {
@@ -446,11 +455,11 @@ typedef struct {
 #define init_waitqueue_head(w) ((w)->wakes = 0)
 #define wake_up_interruptible_poll(w, events) ((w)->wakes++)
 /* There is one thread: who waits for another waits for ever. */
-#define wait_var_event(var, cond)                                  \
-	do {                                                       \
-		mock_may_sleep(__func__);                          \
-		if (!(cond))                                       \
-			mock_bug("waits for itself", __func__);    \
+#define wait_var_event(var, cond)                               \
+	do {                                                    \
+		mock_may_sleep(__func__);                       \
+		if (!(cond))                                    \
+			mock_bug("waits for itself", __func__); \
 	} while (0)
 #define wake_up_var(var) ((void)(var))
 #define prepare_to_wait_exclusive(w, entry, state) ((void)*(entry))
@@ -462,10 +471,12 @@ typedef struct {
 void schedule(void);
 bool mock_signal_pending(void);
 #define signal_pending(task) mock_signal_pending()
-#define wait_event_interruptible_exclusive(w, cond)    \
-	({ while (!(cond) && mock_run())               \
-		   ;                                   \
-	   (cond) ? 0 : -EINTR; })
+#define wait_event_interruptible_exclusive(w, cond) \
+	({                                          \
+		while (!(cond) && mock_run())       \
+			;                           \
+		(cond) ? 0 : -EINTR;                \
+	})
 bool mock_run(void);
 /* Others get on meanwhile; 0 when they cannot. */
 long schedule_timeout(long left);
@@ -563,12 +574,18 @@ struct miscdevice {
 #define MISC_DYNAMIC_MINOR 255
 int misc_register(struct miscdevice *d);
 void misc_deregister(struct miscdevice *d);
-#define module_init(f)             \
+#define module_init(f)              \
 	int mock_module_init(void); \
-	int mock_module_init(void) { return f(); }
-#define module_exit(f)              \
+	int mock_module_init(void)  \
+	{                           \
+		return f();         \
+	}
+#define module_exit(f)               \
 	void mock_module_exit(void); \
-	void mock_module_exit(void) { f(); }
+	void mock_module_exit(void)  \
+	{                            \
+		f();                 \
+	}
 #define module_param(name, type, mode) _Static_assert(1, "")
 #define MODULE_PARM_DESC(name, text) _Static_assert(1, "")
 #define MODULE_AUTHOR(x) _Static_assert(1, "")
@@ -578,12 +595,16 @@ void misc_deregister(struct miscdevice *d);
 /* Tracepoints are functions that do nothing. */
 #define TP_PROTO(...) __VA_ARGS__
 #define TP_ARGS(...)
-#define TRACE_EVENT(name, proto, ...) \
-	static inline void trace_##name(proto) {}
+#define TRACE_EVENT(name, proto, ...)          \
+	static inline void trace_##name(proto) \
+	{                                      \
+	}
 #define TRACE_DEFINE_ENUM(x) _Static_assert((x) >= 0, #x)
 #define DECLARE_EVENT_CLASS(...)
-#define DEFINE_EVENT(class, name, proto, ...) \
-	static inline void trace_##name(proto) {}
+#define DEFINE_EVENT(class, name, proto, ...)  \
+	static inline void trace_##name(proto) \
+	{                                      \
+	}
 
 /* --- sockets --- */
 

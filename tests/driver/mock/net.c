@@ -145,8 +145,9 @@ int tcp_sendmsg_locked(struct sock *sk, struct msghdr *m, size_t n)
 	check_locked(sk, __func__);
 	if (mock.atomic)
 		mock_bug("sends from the backlog", __func__);
-	if (mock.softirq && (!sk->locked_bh || sk->sk_allocation != GFP_ATOMIC ||
-			     sk->sk_use_task_frag))
+	if (mock.softirq &&
+	    (!sk->locked_bh || sk->sk_allocation != GFP_ATOMIC ||
+	     sk->sk_use_task_frag))
 		mock_bug("sends in softirq as if in a process", __func__);
 	/* Some pass; a broken connection stays broken. */
 	if (err == -EAGAIN || err == -ENOMEM || err == -ENOBUFS)
@@ -201,7 +202,8 @@ int tcp_read_sock(struct sock *sk, read_descriptor_t *desc,
 
 		memcpy(copy + 3, sk->rx, n);
 		while (off < n) {
-			used = actor(desc, &skb, (unsigned int)off + 3, n - off);
+			used = actor(desc, &skb, (unsigned int)off + 3,
+				     n - off);
 			if (used <= 0)
 				break;
 			if ((size_t)used > n - off)
@@ -229,7 +231,8 @@ int skb_copy_datagram_iter(const struct sk_buff *skb, int off,
 	if (mock_fails("unreadable data", __func__, 0))
 		return -EFAULT;
 	return copy_to_iter(skb->data + off, (size_t)n, to) == (size_t)n ?
-		       0 : -EFAULT;
+		       0 :
+		       -EFAULT;
 }
 
 void tcp_sock_set_nodelay(struct sock *sk)
@@ -281,8 +284,10 @@ static struct socket *sock_open(void)
 			     .sk_family = AF_INET,
 			     .sk_state = TCP_ESTABLISHED,
 			     .sk_allocation = GFP_KERNEL,
-			     .sk_use_task_frag = true, .net = &mock_net,
-			     .socket = s, .sk_data_ready = native,
+			     .sk_use_task_frag = true,
+			     .net = &mock_net,
+			     .socket = s,
+			     .sk_data_ready = native,
 			     .sk_state_change = native,
 			     .sk_write_space = native,
 			     .sk_error_report = native };

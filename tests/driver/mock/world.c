@@ -62,10 +62,15 @@ static int map(struct end *e)
 
 int end_open(struct end *e, u32 rank, u32 slots)
 {
-	struct o2gd_setup s = { .version = O2GD_VERSION, .rank = rank,
-				.size = 2, .sq_entries = 16, .cq_entries = 16,
-				.dump_size = 256 << 10, .eager_max = 32 << 10,
-				.data_chunk = 50000, .peer_budget = 64 << 10 };
+	struct o2gd_setup s = { .version = O2GD_VERSION,
+				.rank = rank,
+				.size = 2,
+				.sq_entries = 16,
+				.cq_entries = 16,
+				.dump_size = 256 << 10,
+				.eager_max = 32 << 10,
+				.data_chunk = 50000,
+				.peer_budget = 64 << 10 };
 	int err;
 
 	memset(e, 0, sizeof(*e));
@@ -101,15 +106,21 @@ static u32 other(const struct end *e)
 
 int end_submit(struct end *e, u8 op, u32 slot, u64 tag, const void *p, u64 len)
 {
-	struct o2gd_sqe q = { .op = op, .slot = slot, .peer = other(e),
-			      .tag = tag, .addr = (uintptr_t)p, .len = len };
+	struct o2gd_sqe q = { .op = op,
+			      .slot = slot,
+			      .peer = other(e),
+			      .tag = tag,
+			      .addr = (uintptr_t)p,
+			      .len = len };
 
 	return end_call(e, O2GD_SUBMIT, &q);
 }
 
 int end_inject(struct end *e, u64 tag, const void *p, u32 len)
 {
-	struct o2gd_inject i = { .peer = other(e), .len = len, .tag = tag,
+	struct o2gd_inject i = { .peer = other(e),
+				 .len = len,
+				 .tag = tag,
 				 .addr = (uintptr_t)p };
 	int ret = end_call(e, O2GD_INJECT, &i);
 
@@ -122,8 +133,11 @@ int end_recv(struct end *e, u32 slot, u64 tag, u64 len)
 	if (len > O2GD_SMALL)
 		return end_submit(e, O2GD_OP_RECV, slot, tag, buf, len);
 	e->sq[e->sq_tail & (e->s.sq_entries - 1)] =
-		(struct o2gd_sqe){ .op = O2GD_OP_RECV, .slot = slot,
-				   .peer = other(e), .tag = tag, .len = len };
+		(struct o2gd_sqe){ .op = O2GD_OP_RECV,
+				   .slot = slot,
+				   .peer = other(e),
+				   .tag = tag,
+				   .len = len };
 	e->shared->sq_tail = ++e->sq_tail;
 	return e->shared->unexpected ? end_call(e, O2GD_KICK, NULL) : 0;
 }
@@ -137,7 +151,8 @@ bool end_has(const struct end *e)
 
 static int take_body(struct end *e, const struct o2gd_cqe *c)
 {
-	struct o2gd_fetch f = { .slot = c->slot, .addr = (uintptr_t)buf,
+	struct o2gd_fetch f = { .slot = c->slot,
+				.addr = (uintptr_t)buf,
 				.len = sizeof(buf) };
 
 	if (c->where == O2GD_AT_INLINE)
@@ -240,7 +255,10 @@ static const struct weather {
 	{ .send_space = 30000, .segment = 1448, .pin_at_most = 2 },
 	{ .send_space = 20000, .segment = 9000, .no_pins = true },
 	{ .send_space = 64 << 10, .near = true },
-	{ .send_space = 3000, .near = true, .later = true, .segment = 700,
+	{ .send_space = 3000,
+	  .near = true,
+	  .later = true,
+	  .segment = 700,
 	  .lifo = true },
 };
 
@@ -264,7 +282,8 @@ static void world_end(void)
 }
 
 /* Is there anything left to fail? */
-static bool once(void (*scenario)(void), const struct weather *w, unsigned int n)
+static bool once(void (*scenario)(void), const struct weather *w,
+		 unsigned int n)
 {
 	static bool data_ready;
 	int err;

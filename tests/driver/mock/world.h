@@ -32,13 +32,13 @@ extern int fds[2]; /* the connection, -1 once closed */
 #define WORLD_BYTES (3 << 19)
 extern unsigned char data[WORLD_BYTES], buf[WORLD_BYTES];
 
-#define TRY(call)                              \
-	do {                                   \
-		int ret_ = (call);             \
-		if (ret_ < 0) {                \
-			world_refused(ret_);   \
-			return;                \
-		}                              \
+#define TRY(call)                            \
+	do {                                 \
+		int ret_ = (call);           \
+		if (ret_ < 0) {              \
+			world_refused(ret_); \
+			return;              \
+		}                            \
 	} while (0)
 
 /* Is @err what the failure of this run must look like? */

@@ -20,7 +20,7 @@ typedef _Bool bool;
 #define NULL ((void *)0)
 #define offsetof(type, member) __builtin_offsetof(type, member)
 #define container_of(ptr, type, member) \
-	((type *)((char *)(ptr) - offsetof(type, member)))
+	((type *)((char *)(ptr)-offsetof(type, member)))
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "little-endian");
 #define cpu_to_le32(x) (x)
