@@ -12,18 +12,33 @@
 #include "log.h"
 #include "nearest.h"
 
+struct range {
+	int64_t low, high;
+	bool zero; /* 0 is possible as well */
+};
+
 struct setting {
 	enum o2g_setting_kind kind;
 	const char *name; /* without O2G_ */
 	const char *def;
+	struct range range;
 	const char *help;
 	size_t offset;
 };
 
+/* What stands in the column of ranges. */
+#define ANY INT64_MIN, INT64_MAX, false
+#define RANGE(low, high) low, high, false
+#define ZERO_OR(low, high) low, high, true
+
 static const struct setting table[] = {
-#define SETTING(kind, field, name, def, help)  \
-	{ O2G_SETTING_##kind, name, def, help, \
-	  offsetof(struct o2g_settings, field) },
+#define SETTING(kind_, field_, name_, def_, range_, help_) \
+	{ .kind = O2G_SETTING_##kind_,                     \
+	  .name = name_,                                   \
+	  .def = def_,                                     \
+	  .range = { range_ },                             \
+	  .help = help_,                                   \
+	  .offset = offsetof(struct o2g_settings, field_) },
 #include "settings.def"
 #undef SETTING
 };
@@ -36,7 +51,8 @@ static const char *const not_settings[] = { "O2G_JOB", "O2G_LAUNCHER", "O2G_CC",
 					    "O2G_CXX", "O2G_FC" };
 
 static struct o2g_settings values;
-static bool from_env[NSETTINGS];
+/* The text of each in the environment, where it was taken. */
+static const char *given[NSETTINGS];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 int o2g_parse_size(const char *text, uint64_t *value)
@@ -127,43 +143,37 @@ static int assign(const struct setting *s, const char *text)
 	return -EINVAL;
 }
 
-/*
- * Numbers outside of these do harm: a job with pieces of one byte has not ended
- * in an hour. 0 is always possible where it means a default.
- */
-static const struct limit {
-	const char *name;
-	int64_t low, high;
-	bool zero;
-} limits[] = {
-	{ "SPIN", -1, 1000000000, false },
-	{ "BPF_SPLIT", -1, 1000000000, false },
-	{ "TCP_CHUNK", 4 << 10, INT64_MAX, false },
-	{ "TCP_SNDBUF", 16 << 10, 1 << 30, true },
-	{ "TCP_RCVBUF", 16 << 10, 1 << 30, true },
-	{ "TCP_TIMEOUT", 1, 1000000, false },
-	{ "TCP_SILENCE", 6, 3600, false },
-};
-
 /* Into the range, and say so. Sizes above INT64_MAX count as that. */
 static void limit(const struct setting *s, int64_t *value)
 {
 	int64_t v = s->kind == O2G_SETTING_SIZE && *value < 0 ? INT64_MAX :
 								*value;
+	const struct range *r = &s->range;
 
-	for (size_t i = 0; i < sizeof(limits) / sizeof(*limits); i++) {
-		const struct limit *l = &limits[i];
+	if ((!v && r->zero) || (v >= r->low && v <= r->high))
+		return;
+	*value = v < r->low ? r->low : r->high;
+	o2g_warn("O2G_%s is %lld, but %s%lld to %lld is possible; using %lld",
+		 s->name, (long long)v, r->zero ? "0 or " : "",
+		 (long long)r->low, (long long)r->high, (long long)*value);
+}
 
-		if (strcmp(l->name, s->name) || (!v && l->zero) ||
-		    (v >= l->low && v <= l->high))
-			continue;
-		*value = v < l->low ? l->low : l->high;
-		o2g_warn(
-			"O2G_%s is %lld, but %s%lld to %lld is possible; using %lld",
-			s->name, (long long)v, l->zero ? "0 or " : "",
-			(long long)l->low, (long long)l->high,
-			(long long)*value);
-	}
+/* Take @text, which stays, for a value. */
+static int give(size_t index, const char *text)
+{
+	const struct setting *s = &table[index];
+
+	if (assign(s, text))
+		return -EINVAL;
+	given[index] = text;
+	if (is_number(s))
+		limit(s, field_of(s));
+	return 0;
+}
+
+static void variable(size_t index, char var[64])
+{
+	snprintf(var, 64, "O2G_%s", table[index].name);
 }
 
 static const char *expected(enum o2g_setting_kind kind)
@@ -230,28 +240,26 @@ static void check_names(void)
 	}
 }
 
-static void read_all(void)
+static void read_one(size_t index)
 {
+	const struct setting *s = &table[index];
+	const char *text;
 	char var[64];
 
-	for (size_t i = 0; i < NSETTINGS; i++) {
-		const char *text;
+	assign(s, s->def);
+	variable(index, var);
+	text = getenv(var);
+	if (!text || give(index, text) == 0)
+		return;
+	assign(s, s->def);
+	o2g_warn("%s is \"%s\", but %s is expected; using %s", var, text,
+		 expected(s->kind), s->def);
+}
 
-		assign(&table[i], table[i].def);
-		snprintf(var, sizeof(var), "O2G_%s", table[i].name);
-		text = getenv(var);
-		if (!text)
-			continue;
-		if (assign(&table[i], text) == 0) {
-			from_env[i] = true;
-			if (is_number(&table[i]))
-				limit(&table[i], field_of(&table[i]));
-			continue;
-		}
-		assign(&table[i], table[i].def);
-		o2g_warn("%s is \"%s\", but %s is expected; using %s", var,
-			 text, expected(table[i].kind), table[i].def);
-	}
+static void read_all(void)
+{
+	for (size_t i = 0; i < NSETTINGS; i++)
+		read_one(i);
 	o2g_log_set_level(values.log);
 	check_names();
 }
@@ -262,18 +270,27 @@ const struct o2g_settings *o2g_settings(void)
 	return &values;
 }
 
+bool o2g_setting_given(const void *value)
+{
+	size_t offset = (const char *)value - (const char *)o2g_settings();
+
+	for (size_t i = 0; i < NSETTINGS; i++)
+		if (table[i].offset == offset)
+			return given[i];
+	return false;
+}
+
 void o2g_settings_each(void (*fn)(const char *, const char *, const char *,
 				  const char *, void *),
 		       void *arg)
 {
-	char name[64], var[64];
+	char var[64];
 
 	o2g_settings();
 	for (size_t i = 0; i < NSETTINGS; i++) {
-		snprintf(name, sizeof(name), "O2G_%s", table[i].name);
-		snprintf(var, sizeof(var), "O2G_%s", table[i].name);
-		fn(name, from_env[i] ? getenv(var) : table[i].def,
-		   from_env[i] ? "environment" : "default", table[i].help, arg);
+		variable(i, var);
+		fn(var, given[i] ? given[i] : table[i].def,
+		   given[i] ? "environment" : "default", table[i].help, arg);
 	}
 }
 
@@ -298,14 +315,10 @@ int o2g_setting_set(size_t index, const char *text)
 	if (index >= NSETTINGS || assign(&table[index], text))
 		return -EINVAL;
 	/* The environment keeps the text, for others who ask and for children. */
-	snprintf(var, sizeof(var), "O2G_%s", table[index].name);
+	variable(index, var);
 	if (setenv(var, text, 1))
 		return -EINVAL;
-	from_env[index] = true;
-	assign(&table[index], getenv(var));
-	if (is_number(&table[index]))
-		limit(&table[index], field_of(&table[index]));
-	return 0;
+	return give(index, getenv(var));
 }
 
 bool o2g_list_has(const char *list, const char *word)

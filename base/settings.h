@@ -19,7 +19,7 @@ struct o2g_settings {
 #define SETTING_TYPE_INT int64_t
 #define SETTING_TYPE_SIZE uint64_t
 #define SETTING_TYPE_BOOL bool
-#define SETTING(kind, field, name, def, help) SETTING_TYPE_##kind field;
+#define SETTING(kind, field, name, def, range, help) SETTING_TYPE_##kind field;
 #include "settings.def"
 #undef SETTING
 };
@@ -27,6 +27,9 @@ struct o2g_settings {
 /* Read from the environment on first use; warns about what it cannot read and
  * about unknown O2G_ names, naming the nearest real one. */
 const struct o2g_settings *o2g_settings(void);
+
+/* Has the user set it? @value is its address in o2g_settings(). */
+bool o2g_setting_given(const void *value);
 
 /* For `o2g info`: calls fn for every setting. source is "default" or
  * "environment". */

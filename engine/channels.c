@@ -70,11 +70,12 @@ bool chan_ep_needs_network(const struct chan_ep *cep)
  * the administrator has loaded, nor where shared memory does all. */
 static bool is_missed(const struct user_ep *ep, const struct chan_ops *ops)
 {
-	const char *asked = getenv("O2G_CHANNELS");
+	const struct o2g_settings *set = o2g_settings();
 
 	if (ops != &tcp_chan_ops)
 		return ops != &bpf_chan_ops;
-	return (asked && o2g_list_has(asked, ops->name)) ||
+	return (o2g_setting_given(&set->channels) &&
+		o2g_list_has(set->channels, ops->name)) ||
 	       chan_ep_needs_network((const struct chan_ep *)ep);
 }
 

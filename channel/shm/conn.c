@@ -58,7 +58,7 @@ static void warn_no_room(struct shm *s, int err)
 	said = true;
 	o2g_warn(
 		"shm: no room for two rings of %u KiB in %s (%s); set O2G_SHM_DIR to a directory with room, O2G_SHM_RING to a smaller size, or O2G_CHANNELS=tcp",
-		kib, getenv("O2G_SHM_DIR") ? getenv("O2G_SHM_DIR") : "memory",
+		kib, shm_dir_given() ? o2g_settings()->shm_dir : "memory",
 		strerror(-err));
 }
 

@@ -155,14 +155,21 @@ static const char *shm_dir(void)
 	return dir[0] ? dir : "/dev/shm";
 }
 
+bool shm_dir_given(void)
+{
+	const struct o2g_settings *set = o2g_settings();
+
+	return set->shm_dir[0] && o2g_setting_given(&set->shm_dir);
+}
+
 static int create_file(struct shm *s, u64 token, u64 bytes)
 {
-	const char *dir = shm_dir(), *asked = getenv("O2G_SHM_DIR");
+	const char *dir = shm_dir();
 	int fd;
 
 	/* The directory is only used when it was asked for by name. */
-	fd = asked && asked[0] ? create_nameless(dir, bytes) :
-				 create_memfd(bytes);
+	fd = shm_dir_given() ? create_nameless(dir, bytes) :
+			       create_memfd(bytes);
 	if (fd < 0)
 		fd = create_named(dir, token, bytes, s->own.path,
 				  sizeof(s->own.path));

@@ -31,7 +31,7 @@ static u64 ring_size(struct shm *s)
 	u64 ring = o2g_settings()->shm_ring;
 	unsigned ranks = chan_ep_local_size(s->chan.ep);
 
-	if (getenv("O2G_SHM_RING"))
+	if (o2g_setting_given(&o2g_settings()->shm_ring))
 		return ring;
 	for (; ranks > RANKS_WITH_FULL_RINGS && ring > SMALL_RING; ranks /= 2)
 		ring /= 2;

@@ -103,6 +103,8 @@ struct shm {
 
 /* seg.c */
 int shm_seg_create(struct shm *s, char *why, size_t why_size);
+/* Has the user named a directory for rings? */
+bool shm_dir_given(void);
 int shm_seg_open(const struct shm_where *w, u32 rank, u32 size,
 		 struct shm_seg *seg);
 /* Allocate and map the ring of @sender. -ENOSPC when there is no memory. */
