@@ -52,9 +52,25 @@ BPFTOOL := $(firstword $(shell command -v bpftool) \
 O2G_BPF := $(if $(and $(BPFTOOL),$(shell command -v $(CLANG)),$(shell \
              pkg-config --exists libbpf 2>/dev/null && echo yes)),1,0)
 
-INC  := -Iinclude -Icore -Iengine -Ichannel -Ibase -Impi -Ilaunch/pmi \
-        -I$(BUILD)/include -DO2G_VERSION='"$(VERSION)"' \
-        -DO2G_BPF=$(O2G_BPF)
+# A folder is compiled with the headers that it may use and no others, so an include
+# against the arrows of docs/architecture.md does not compile; tests/system/includes.sh
+# tries. engine/env has the core's env.h, engine/info what the o2g command asks libo2g.
+DEFS := -DO2G_VERSION='"$(VERSION)"' -DO2G_BPF=$(O2G_BPF)
+INC_core    := -Icore -Iengine/env
+INC_base    := -Ibase -Iinclude
+INC_channel := -Ichannel -Icore -Ibase -Iinclude -Iengine/env
+INC_engine  := -Iengine -Iengine/info $(INC_channel)
+INC_mpi     := -Impi -Ibase -Iinclude -Ilaunch/pmi -I$(BUILD)/include
+INC_launch  := -Ilaunch/pmi -Ibase -Iinclude
+INC_tools   := -Itools -Iengine/info -Iengine/env -Ichannel -Ibase -Iinclude -Impi \
+               -I$(BUILD)/include
+# Tests see everything.
+INC_tests   := $(INC_engine) $(INC_mpi)
+INC         := $(INC_tests) $(DEFS)
+# $(call inc,SOURCE): what is given to the compiler for it.
+inc = $(INC_$(firstword $(subst /, ,$(1)))) $(DEFS)
+INC_FOLDERS := core base channel engine mpi launch tools tests
+ALL_INC     := $(DEFS) $(foreach f,$(INC_FOLDERS),$(f): $(INC_$(f)))
 # What the caller gives comes after ours, once, also when make calls make.
 ours := -std=gnu11 $(OPT) $(WARN) $(SANITIZE) -fno-strict-aliasing -pthread
 override CFLAGS := $(ours) $(filter-out $(ours),$(CFLAGS))
@@ -98,9 +114,9 @@ all: $(LIBO2G) $(LIBMPI) $(BUILD)/bin/o2g $(EXAMPLES)
 # Rewritten only when the flags change: everything compiled depends on it.
 $(BUILD)/flags: FORCE
 	@mkdir -p $(@D)
-	@printf '%s\n' '$(subst ','\'',$(CC) $(CFLAGS) $(CPPFLAGS) $(LDFLAGS) $(INC))' | \
+	@printf '%s\n' '$(subst ','\'',$(CC) $(CFLAGS) $(CPPFLAGS) $(LDFLAGS) $(ALL_INC))' | \
 	  cmp -s - $@ || \
-	  printf '%s\n' '$(subst ','\'',$(CC) $(CFLAGS) $(CPPFLAGS) $(LDFLAGS) $(INC))' >$@
+	  printf '%s\n' '$(subst ','\'',$(CC) $(CFLAGS) $(CPPFLAGS) $(LDFLAGS) $(ALL_INC))' >$@
 
 # The same for the list of objects: a deleted source changes the library too.
 $(BUILD)/objects: FORCE
@@ -114,7 +130,7 @@ $(filter $(HOT),$(O2G_OBJ)): LIBFLAGS += $(if $(filter -O2,$(OPT)),-O3)
 
 $(BUILD)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(LIBFLAGS) $(CPPFLAGS) $(INC) -MMD -MP -c $< -o $@
+	$(CC) $(CFLAGS) $(LIBFLAGS) $(CPPFLAGS) $(call inc,$<) -MMD -MP -c $< -o $@
 
 $(LIBO2G): $(O2G_OBJ) engine/libo2g.map $(BUILD)/objects
 	@mkdir -p $(@D)
@@ -205,7 +221,12 @@ test-build: $(BPF_ALONE)
 $(BPF_ALONE): $(BUILD)/tests/system/%: tests/system/%.c tests/system/bpf_pair.h \
               $(BPF_JOIN) $(BPF_JOIN:.c=.h) channel/bpf/seat.h $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(LDFLAGS) -Ichannel -Iengine -Iinclude -o $@ $< $(BPF_JOIN)
+	$(CC) $(CFLAGS) $(LDFLAGS) $(INC_channel) -o $@ $< $(BPF_JOIN)
+
+# For tests/system/includes.sh.
+.PHONY: $(INC_FOLDERS:%=print-inc-%)
+$(INC_FOLDERS:%=print-inc-%): print-inc-%:
+	@echo '$(INC_$*)'
 
 -include lab/lab.mk
 

@@ -29,7 +29,7 @@ $(BUILD)/include/bench_match.skel.h: bench/bpf/match.bpf.c bench/bpf/bpf_match.h
 $(BUILD)/bench/bpf_match: bench/bpf/match.c $(BUILD)/include/bench_match.skel.h \
                           $(BUILD)/include/o2g_bpf.skel.h $(wildcard core/*.h)
 	@mkdir -p $(@D)
-	$(CC) $(bench_flags) -Wno-unused-parameter -Ibench/bpf -Icore -Iengine \
+	$(CC) $(bench_flags) -Wno-unused-parameter -Ibench/bpf -Icore -Iengine/env \
 	  -Iinclude -Ichannel -I$(BUILD)/include -o $@ $< core/match.c \
 	  core/stream.c core/wire.c channel/bpf/name.c -lbpf
 endif
@@ -38,7 +38,7 @@ endif
 PLAIN_SHARED := bench/plain/plain.c bench/plain/pair.c bench/plain/half_trip.c
 PLAIN_BPF    := $(if $(filter 1,$(O2G_BPF)),ring flag)
 PLAIN_NAMES  := trip overlap alltoall $(PLAIN_BPF)
-plain_bpf    := channel/bpf/name.c -Ichannel -Ibase -Iengine -Iinclude -Icore -I$(BUILD)/include -lbpf
+plain_bpf    := channel/bpf/name.c -Ichannel -Ibase -Iengine/env -Iinclude -Icore -I$(BUILD)/include -lbpf
 
 bench-build: $(PLAIN_NAMES:%=$(BUILD)/bench/plain/%)
 $(BUILD)/bench/plain/ring: $(BUILD)/include/o2g_bpf.skel.h channel/bpf/name.c
@@ -56,7 +56,7 @@ $(BUILD)/bench/plain/%: bench/plain/%.c $(PLAIN_SHARED) bench/plain/plain.h
 bench-build: $(BUILD)/bench/match_peers
 $(BUILD)/bench/match_peers: bench/match_peers.c core/match.c $(wildcard core/*.h)
 	@mkdir -p $(@D)
-	$(CC) $(bench_flags) -Icore -Iengine -Iinclude -o $@ bench/match_peers.c core/match.c
+	$(CC) $(bench_flags) -Icore -Iengine/env -Iinclude -o $@ bench/match_peers.c core/match.c
 
 bench-build: $(BUILD)/bench/corelink
 $(BUILD)/bench/corelink: bench/driver/corelink.c

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
-/* The core's door to the outside, kernel version; see engine/env.h. */
+/* The core's door to the outside, kernel version; see engine/env/env.h. */
 #ifndef O2G_ENV_H
 #define O2G_ENV_H
 

@@ -47,10 +47,10 @@ $(FORT_INC): $(FGEN)/mpif.h
 
 # The header of the C descriptors comes with the Fortran compiler.
 CFI_H := $(dir $(shell $(FC) -print-file-name=include/ISO_Fortran_binding.h))
-$(FORT_OBJ): INC += -Impi/fortran -idirafter $(CFI_H)
+$(FORT_OBJ): INC_mpi += -Impi/fortran -idirafter $(CFI_H)
 $(filter-out %.f90,$(FORT_OBJ)): | $(MPI_H)
 $(FGEN_C:.c=.o): $(FGEN)/%.o: $(FGEN)/%.c $(BUILD)/flags
-	$(CC) $(CFLAGS) $(LIBFLAGS) $(CPPFLAGS) $(INC) -MMD -MP -c $< -o $@
+	$(CC) $(CFLAGS) $(LIBFLAGS) $(CPPFLAGS) $(INC_mpi) $(DEFS) -MMD -MP -c $< -o $@
 
 $(FGEN_F90:.f90=.o): $(FGEN)/%.o: $(FGEN)/%.f90 $(BUILD)/flags
 	@mkdir -p $(BUILD)/include

@@ -24,6 +24,8 @@ UNIT_SAN   := -fsanitize=address,undefined -fno-sanitize-recover=all \
 UNIT_FLAGS := -std=gnu11 -O1 -g $(WARN) -fno-strict-aliasing -pthread \
               $(UNIT_SAN)
 UNIT_INC   := -Itests/unit -Itests/mock $(INC)
+# A file of the product is compiled with its own folder's.
+unit_inc    = $(if $(filter tests/%,$(1)),$(UNIT_INC),$(call inc,$(1)))
 UNIT_DEFAULT := $(wildcard core/*.c base/*.c channel/body.c)
 UNIT_TIMEOUT ?= 60
 
@@ -41,7 +43,7 @@ unit_objects = $(patsubst %.c,$(BUILD)/unit/%.o,$(1) $(call unit_sources,$(1)))
 # Compiled once, for whichever tests are linked with it.
 $(BUILD)/unit/%.o: %.c $(BUILD)/flags | $(MPI_H)
 	@mkdir -p $(@D)
-	$(CC) $(UNIT_FLAGS) $(UNIT_INC) -MMD -MP -c $< -o $@
+	$(CC) $(UNIT_FLAGS) $(call unit_inc,$<) -MMD -MP -c $< -o $@
 
 define UNIT_RULE
 $(1)_OBJ := $$(call unit_objects,tests/unit/$(1).c)

@@ -16,7 +16,9 @@
 #include <string.h>
 
 #pragma GCC visibility push(default)
-#include "o2g.h" /* struct o2g_seg: the core itself reads only its len */
+/* struct o2g_seg: the core itself reads only its len. By its path, since the core
+ * is compiled without -Iinclude. */
+#include "../../include/o2g.h"
 #pragma GCC visibility pop
 
 typedef uint8_t u8;
