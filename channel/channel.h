@@ -74,6 +74,12 @@ struct chan_ops {
 	 * what fits, when @orderly.
 	 */
 	void (*disconnect)(struct chan *c, struct chan_peer *p, bool orderly);
+	/*
+	 * The peer is lost, and another channel carried it: close and free what
+	 * it has here all the same, before its requests end. A packet of it may
+	 * be coming in. NULL: such a peer is never heard here.
+	 */
+	void (*forget)(struct chan *c, struct chan_peer *p);
 
 	/*
 	 * Send a packet with body bytes [off, off+len) of req's segments.

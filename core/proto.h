@@ -51,6 +51,7 @@ enum o2g_req_state {
 	O2G_ST_XMIT,	/* the channel holds its body */
 	O2G_ST_WAIT,	/* send, put: sent, waiting for CTS, FIN or NAK */
 	O2G_ST_DATA,	/* recv, get: DATA packets expected */
+	O2G_ST_FILLING, /* ... one is coming in: no other packet may touch it */
 	O2G_ST_DONE,
 };
 

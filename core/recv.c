@@ -358,6 +358,8 @@ enum o2g_proto_reason o2g_recv_rx_data(struct o2g_core *c, struct o2g_peer *p,
 		return O2G_PROTO_BAD_RANGE;
 	sink_to_req(&rx->sink, req, req->got, h->length);
 	rx->req = req;
+	/* A peer may have two connections, and its packets are not trusted. */
+	req->state = O2G_ST_FILLING;
 	c->stats.data_recv++;
 	return O2G_PROTO_OK;
 }
@@ -366,6 +368,7 @@ void o2g_recv_rx_data_end(struct o2g_core *c, struct o2g_rx *rx)
 {
 	struct o2g_req *req = rx->req;
 
+	req->state = O2G_ST_DATA;
 	req->got += rx->hdr.length;
 	if (req->kind == O2G_REQ_GET) {
 		if (req->got == req->len)

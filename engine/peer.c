@@ -85,6 +85,17 @@ static void drop_link(struct user_peer *p, bool orderly)
 	p->cp.link = NULL;
 }
 
+/* It may have called on other channels than the one that carries it. */
+static void forget_elsewhere(struct user_peer *p)
+{
+	for (unsigned i = 0; i < p->ep->nchans; i++) {
+		struct chan *chan = p->ep->chans[i];
+
+		if (chan->ops->forget)
+			chan->ops->forget(chan, &p->cp);
+	}
+}
+
 void chan_peer_lost(struct chan_peer *cp, int err, const char *fmt, ...)
 {
 	struct user_peer *p = user_peer_of(cp);
@@ -107,6 +118,7 @@ void chan_peer_lost(struct chan_peer *cp, int err, const char *fmt, ...)
 	else
 		o2g_debug("lost %s", p->error);
 	drop_link(p, false);
+	forget_elsewhere(p);
 	if (p->ep->kern)
 		kern_peer_lost(p->ep, cp->core.rank);
 	o2g_proto_peer_down(&p->ep->core, &cp->core, -O2G_ERR_PEER);

@@ -78,6 +78,7 @@ const struct chan_ops bpf_chan_ops = {
 	.reaches = tcp_reaches,
 	.connect = tcp_connect,
 	.disconnect = tcp_disconnect,
+	.forget = tcp_forget,
 	.send = tcp_send,
 	.inject = tcp_inject,
 	.poll = bpf_poll,

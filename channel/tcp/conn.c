@@ -397,6 +397,14 @@ void tcp_disconnect(struct chan *chan, struct chan_peer *p, bool orderly)
 	tcp_conn_destroy(k);
 }
 
+void tcp_forget(struct chan *chan, struct chan_peer *p)
+{
+	struct tcp_conn *k = tcp_conn_find(tcp_chan_of(chan), p->core.rank);
+
+	if (k)
+		tcp_conn_destroy(k);
+}
+
 int tcp_adopt(struct chan *chan, struct chan_peer *p, int fd)
 {
 	struct tcp_conn *k = tcp_conn_create(tcp_chan_of(chan), p);

@@ -178,6 +178,7 @@ const struct chan_ops tcp_chan_ops = {
 	.reaches = tcp_reaches,
 	.connect = tcp_connect,
 	.disconnect = tcp_disconnect,
+	.forget = tcp_forget,
 	.send = tcp_send,
 	.inject = tcp_inject,
 	.poll = tcp_poll,

@@ -278,6 +278,7 @@ void tcp_linger_add(struct tcp_chan *c, int fd, int in);
 void tcp_linger_finish(struct tcp_chan *c);
 int tcp_connect(struct chan *c, struct chan_peer *p, const char *card);
 void tcp_disconnect(struct chan *c, struct chan_peer *p, bool orderly);
+void tcp_forget(struct chan *c, struct chan_peer *p);
 int tcp_adopt(struct chan *c, struct chan_peer *p, int fd);
 void tcp_describe(struct chan *c, struct chan_peer *p, char *buf, size_t size);
 

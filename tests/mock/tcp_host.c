@@ -139,6 +139,8 @@ void chan_peer_lost(struct chan_peer *cp, int err, const char *fmt, ...)
 	va_end(ap);
 	if (cp->chan && cp->link)
 		cp->chan->ops->disconnect(cp->chan, cp, false);
+	if (p->host->chan->ops->forget)
+		p->host->chan->ops->forget(p->host->chan, cp);
 	o2g_proto_peer_down(&p->host->core, &cp->core, -O2G_ERR_PEER);
 }
 
