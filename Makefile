@@ -60,12 +60,12 @@ INC_core    := -Icore -Iengine/env
 INC_base    := -Ibase -Iinclude
 INC_channel := -Ichannel -Icore -Ibase -Iinclude -Iengine/env
 INC_engine  := -Iengine -Iengine/info $(INC_channel)
-INC_mpi     := -Impi -Ibase -Iinclude -Ilaunch/pmi -I$(BUILD)/include
+INC_mpi     := -Impi -Ibase -Iinclude -I$(BUILD)/include
 INC_launch  := -Ilaunch/pmi -Ibase -Iinclude
 INC_tools   := -Itools -Iengine/info -Iengine/env -Ichannel -Ibase -Iinclude -Impi \
                -I$(BUILD)/include
 # Tests see everything.
-INC_tests   := $(INC_engine) $(INC_mpi)
+INC_tests   := $(INC_engine) $(INC_mpi) -Ilaunch/pmi
 INC         := $(INC_tests) $(DEFS)
 # $(call inc,SOURCE): what is given to the compiler for it.
 inc = $(INC_$(firstword $(subst /, ,$(1)))) $(DEFS)
@@ -82,7 +82,7 @@ CORE_SRC   := $(wildcard core/*.c)
 BASE_SRC   := $(wildcard base/*.c)
 CHAN_SRC   := $(filter-out %.bpf.c,$(wildcard channel/*.c channel/*/*.c))
 ENGINE_SRC := $(wildcard engine/*.c)
-MPI_SRC    := $(wildcard mpi/*.c mpi/topo/*.c mpi/session/*.c mpi/tools/*.c mpi/coll/*.c mpi/coll/*/*.c)
+MPI_SRC    := $(filter-out mpi/fortran/%,$(wildcard mpi/*/*.c mpi/*/*/*.c))
 PMI_SRC    := $(wildcard launch/pmi/*.c)
 TOOL_SRC   := $(filter-out tools/$(if $(filter 1,$(O2G_BPF)),bpf_noload,bpf_load).c, \
                 $(wildcard tools/*.c)) mpi/coll/asked.c
@@ -144,6 +144,10 @@ $(MPI_H): $(wildcard mpi/bindings/*.py mpi/bindings/*.tsv mpi/bindings/*.in)
 	@mkdir -p $(@D)
 	python3 -B mpi/bindings/mpi_h.py $@
 $(MPI_OBJ): | $(MPI_H)
+
+# Two chapters of MPI ask the launcher.
+MPI_ASKS := $(filter mpi/process/% mpi/info/%,$(MPI_SRC))
+$(MPI_ASKS:%.c=$(BUILD)/%.o): private INC_mpi += -Ilaunch/pmi
 
 $(LIBMPI): $(MPI_OBJ) $(LIBO2G) mpi/libmpi.map
 	@mkdir -p $(@D)

@@ -3,7 +3,7 @@
 #include "coll/pull.h"
 
 #include "coll/shared.h"
-#include "request.h"
+#include "pt2pt/request.h"
 
 /* A row. */
 struct offer {

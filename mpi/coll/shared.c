@@ -4,7 +4,7 @@
 
 #include "coll/boxes.h"
 #include "coll/state.h"
-#include "request.h"
+#include "pt2pt/request.h"
 
 #define FIRST_CALLS 3 /* on a communicator, before it is worth it */
 

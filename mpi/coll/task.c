@@ -18,8 +18,8 @@
 #include <string.h>
 
 #include "coll/coll.h"
-#include "errors.h"
-#include "fiber.h"
+#include "env/errors.h"
+#include "coll/fiber.h"
 
 #define WAIT_BATCH 64 /* requests handed to libo2g at a time */
 

@@ -9,7 +9,7 @@
 #ifndef FORTRAN_H
 #define FORTRAN_H
 
-#include "lang.h"
+#include "bindings/lang.h"
 
 /*
  * Every routine is defined under its PMPI name and has the MPI name too, weak,

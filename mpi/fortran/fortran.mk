@@ -47,7 +47,7 @@ $(FORT_INC): $(FGEN)/mpif.h
 
 # The header of the C descriptors comes with the Fortran compiler.
 CFI_H := $(dir $(shell $(FC) -print-file-name=include/ISO_Fortran_binding.h))
-$(FORT_OBJ): INC_mpi += -Impi/fortran -idirafter $(CFI_H)
+$(FORT_OBJ): private INC_mpi += -Impi/fortran -idirafter $(CFI_H)
 $(filter-out %.f90,$(FORT_OBJ)): | $(MPI_H)
 $(FGEN_C:.c=.o): $(FGEN)/%.o: $(FGEN)/%.c $(BUILD)/flags
 	$(CC) $(CFLAGS) $(LIBFLAGS) $(CPPFLAGS) $(INC_mpi) $(DEFS) -MMD -MP -c $< -o $@

@@ -3,7 +3,7 @@
 #ifndef TOPO_H
 #define TOPO_H
 
-#include "comm.h"
+#include "comm/comm.h"
 
 /*
  * The topology of a communicator. It never changes once it is made, so that a

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
-/* sources: mpi/datatype.c mpi/datatype_array.c mpi/datatype_build.c */
-/* sources: mpi/datatype_contents.c mpi/datatype_darray.c */
-/* sources: mpi/datatype_indexed.c mpi/datatype_layout.c mpi/datatype_pack.c */
-/* sources: mpi/datatype_packed.c mpi/datatype_query.c mpi/datatype_table.c */
-/* sources: mpi/handle_int.c */
+/* sources: mpi/datatype/datatype.c mpi/datatype/array.c mpi/datatype/build.c */
+/* sources: mpi/datatype/contents.c mpi/datatype/darray.c */
+/* sources: mpi/datatype/indexed.c mpi/datatype/layout.c mpi/datatype/pack.c */
+/* sources: mpi/datatype/packed.c mpi/datatype/query.c mpi/datatype/table.c */
+/* sources: mpi/bindings/handle_int.c */
 /*
  * The rest of the MPI library, as far as datatypes need it: errors are their
  * codes, and no type has attributes.
  */
 #include "unit.h"
 
-#include "../../mpi/datatype.h"
+#include "../../mpi/datatype/datatype.h"
 
 struct mpii_comm mpii_world = { .obj = { .magic = MPII_COMM } }, mpii_self;
 

@@ -23,7 +23,8 @@ may()
 
 may_not()
 {
-	[ -n "$(find core base channel engine include mpi launch -name "$2")" ] || fail "there is no $2; name another here"
+	[ -n "$(find core base channel engine include mpi launch -path "*/$2")" ] ||
+		fail "there is no $2; name another here"
 	compiles "$1" "$2" && fail "$1/ must not include $2, and that compiles"
 	grep -q "$2: No such file" "$TMP/err" && return
 	cat "$TMP/err"
@@ -41,6 +42,8 @@ may engine user.h
 may engine o2g.h
 may mpi o2g.h
 may mpi settings.h
+may mpi comm/comm.h
+may mpi coll/coll.h
 may launch pmi.h
 may launch clock.h
 may tools choose.h
@@ -55,15 +58,17 @@ may_not base channel.h
 may_not base user.h
 may_not channel user.h
 may_not channel choose.h
-may_not channel comm.h
-may_not engine comm.h
+may_not channel comm/comm.h
+may_not engine comm/comm.h
 may_not engine pmi.h
 may_not mpi user.h
 may_not mpi env.h
 may_not mpi proto.h
 may_not mpi channel.h
+may_not mpi choose.h
+may_not mpi pmi.h
 may_not launch user.h
-may_not launch comm.h
+may_not launch comm/comm.h
 may_not launch channel.h
 may_not tools user.h
 may_not tools proto.h

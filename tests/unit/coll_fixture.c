@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
-/* sources: mpi/op.c mpi/op_loops.c mpi/op_pairs.c mpi/fiber.c base/log.c */
-/* sources: base/nearest.c base/settings.c mpi/coll/[a-z]*.c */
+/* sources: base/log.c base/nearest.c base/settings.c mpi/coll/[a-z]*.c */
 /* sources: mpi/coll/[a-z]*[a-z]/[a-z]*.c */
 /* sources: tests/unit/coll_rest.c */
 #include "coll_fixture.h"

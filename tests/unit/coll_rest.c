@@ -3,10 +3,10 @@
 #include "unit.h"
 
 #include "../../mpi/coll/algorithms.h"
-#include "../../mpi/errors.h"
-#include "../../mpi/fortran_abi.h"
-#include "../../mpi/lang.h"
-#include "../../mpi/request.h"
+#include "../../mpi/env/errors.h"
+#include "../../mpi/bindings/fortran_abi.h"
+#include "../../mpi/bindings/lang.h"
+#include "../../mpi/pt2pt/request.h"
 
 int mpii_length_error(int peer, MPI_Count got, MPI_Count want)
 {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../mpi/datatype.h"
+#include "../../mpi/datatype/datatype.h"
 
 static void vector__without_gap_is_contiguous(void **state)
 {

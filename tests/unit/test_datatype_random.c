@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../mpi/datatype.h"
+#include "../../mpi/datatype/datatype.h"
 #include "type_map.h"
 
 /* --- random trees --- */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
-/* sources: mpi/fiber.c */
+/* sources: mpi/coll/fiber.c */
 /* Functions that stop in the middle and go on in another thread. */
 #include <pthread.h>
 #include <setjmp.h>
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "../../mpi/fiber.h"
+#include "../../mpi/coll/fiber.h"
 
 struct counter {
 	struct mpii_fiber *f;

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "../../mpi/datatype.h"
+#include "../../mpi/datatype/datatype.h"
 
 struct ref *ref_new(void)
 {

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/*
+ * Intercommunicators: two groups that talk across. Each side receives in a
+ * context of its own choice and sends in the other's, so that agreeing on one
+ * never needs both sides at once.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "coll/coll.h"
+#include "comm/comm.h"
+#include "tools/events.h"
+
+struct mpii_comm *mpii_intercomm_create(struct mpii_group *group,
+					struct mpii_group *remote,
+					uint32_t context, uint32_t send_context)
+{
+	struct mpii_comm *c = calloc(1, sizeof(*c)), *local;
+
+	mpii_group_hold(group);
+	local = mpii_comm_build(group, context);
+	if (!c || !local) {
+		if (local) {
+			local->owns_context = false;
+			mpii_comm_put(local);
+		}
+		free(c);
+		mpii_group_put(group);
+		mpii_group_put(remote);
+		return NULL;
+	}
+	local->owns_context = false;
+	c->handle = (MPI_Comm)c;
+	mpii_comm_setup(c, group, remote, context, send_context);
+	c->local = local;
+	if (!context) /* it is only promised, by MPI_Comm_idup */
+		return c;
+	mpii_context_own(c);
+	mpii_event(MPII_EVENT_COMM_NEW, (int)context, c->size);
+	return c;
+}
+
+/* Member 0 has bytes for all. */
+static int spread(const struct mpii_set *s, void **buf, int *len)
+{
+	int err = mpii_set_bcast(s, len, sizeof(*len));
+
+	if (err)
+		return err;
+	if (s->me) {
+		*buf = malloc(*len + 1);
+		if (!*buf)
+			return mpii_fail(MPI_ERR_NO_MEM, "out of memory");
+	}
+	return mpii_set_bcast(s, *buf, *len);
+}
+
+int mpii_intercomm_exchange(struct mpii_comm *c, const struct mpii_set *s,
+			    const void *out, int out_len, void **in,
+			    int *in_len)
+{
+	struct coll k = { .c = c,
+			  .context = c->context + s->context,
+			  .tag = s->tag,
+			  .task = s->task };
+	int err = MPI_SUCCESS;
+
+	if (s->me == 0)
+		err = mpii_swap(&k, 0, out, out_len, in, in_len);
+	return err ? err : spread(s, in, in_len);
+}
+
+int mpii_intercomm_contexts(struct mpii_comm *c, const struct mpii_set *s,
+			    uint32_t *context, uint32_t *send_context)
+{
+	void *in;
+	int len, err;
+
+	err = mpii_set_context(s, context);
+	if (err)
+		return err;
+	err = mpii_intercomm_exchange(c, s, context, sizeof(*context), &in,
+				      &len);
+	if (err)
+		return err;
+	memcpy(send_context, in, sizeof(*send_context));
+	free(in);
+	return MPI_SUCCESS;
+}
+
+/* --- making one from two intracommunicators --- */
+
+/* A card of one side: its receive context, then its members. */
+static int *make_card(const struct mpii_group *g, uint32_t context, int *len)
+{
+	int *card;
+
+	*len = (g->size + 1) * (int)sizeof(int);
+	card = malloc(*len);
+	if (!card)
+		return NULL;
+	card[0] = (int)context;
+	memcpy(card + 1, g->world, g->size * sizeof(int));
+	return card;
+}
+
+static bool overlap(const struct mpii_group *a, const struct mpii_group *b)
+{
+	char *in_a = calloc(mpii.size, 1);
+	bool yes = false;
+
+	if (!in_a)
+		return false;
+	for (int i = 0; i < a->size; i++)
+		in_a[a->world[i]] = 1;
+	for (int i = 0; i < b->size; i++)
+		yes |= in_a[b->world[i]];
+	free(in_a);
+	return yes;
+}
+
+/* All members, the leader first. */
+static int *leader_first(const struct mpii_comm *c, int leader, int *me)
+{
+	int *ranks = malloc(c->size * sizeof(*ranks));
+
+	if (!ranks)
+		return NULL;
+	for (int i = 0; i < c->size; i++)
+		ranks[i] = i;
+	ranks[0] = leader;
+	ranks[leader] = 0;
+	*me = c->rank == leader ? 0 : c->rank == 0 ? leader : c->rank;
+	return ranks;
+}
+
+/* Everything but the checks; the two cards are all that the sides share. */
+int mpii_intercomm_build(const struct mpii_set *s, struct mpii_group *group,
+			 const struct mpii_bridge *b, struct mpii_comm **out)
+{
+	struct mpii_group *remote;
+	uint32_t context, send_context;
+	int *card, len, in_len, err;
+	void *in = NULL;
+
+	err = mpii_set_context(s, &context);
+	if (err)
+		return err;
+	if (s->me == 0) {
+		struct coll k = { .c = b->peer,
+				  .context = b->peer->context + MPII_CTX_GROUP,
+				  .tag = b->tag };
+
+		card = make_card(group, context, &len);
+		if (!card)
+			return mpii_fail(MPI_ERR_NO_MEM, "out of memory");
+		err = mpii_swap(&k, b->remote_leader, card, len, &in, &in_len);
+		free(card);
+		if (err)
+			return err;
+	}
+	err = spread(s, &in, &in_len);
+	if (err)
+		return err;
+	send_context = *(uint32_t *)in;
+	len = in_len / (int)sizeof(int) - 1;
+	memmove(in, (int *)in + 1, len * sizeof(int));
+	remote = mpii_group_create(len, in);
+	if (!remote)
+		return mpii_fail(MPI_ERR_NO_MEM, "out of memory");
+	if (overlap(group, remote)) {
+		mpii_group_put(remote);
+		mpii_context_free(context);
+		return mpii_fail(MPI_ERR_COMM, "the two groups have members in "
+					       "common");
+	}
+	mpii_group_belong(remote, group);
+	mpii_group_hold(group);
+	*out = mpii_intercomm_create(group, remote, context, send_context);
+	return *out ? MPI_SUCCESS : mpii_fail(MPI_ERR_NO_MEM, "out of memory");
+}
+
+static int check_leaders(struct mpii_comm *c, int local_leader,
+			 MPI_Comm peer_comm, int remote_leader, int tag,
+			 const char *func)
+{
+	struct mpii_comm *peer;
+
+	if (c->inter)
+		return mpii_error(c, MPI_ERR_COMM, func,
+				  "local_comm is an intercommunicator");
+	if (local_leader < 0 || local_leader >= c->size)
+		return mpii_bad_rank(c, local_leader, func, "local_leader");
+	if (c->rank != local_leader)
+		return MPI_SUCCESS; /* the rest matters at the leader only */
+	peer = mpii_comm_get(peer_comm);
+	if (!peer)
+		return mpii_error(c, MPI_ERR_COMM, func,
+				  "peer_comm is %s at the leader",
+				  peer_comm == MPI_COMM_NULL ?
+					  "MPI_COMM_NULL" :
+					  "no communicator");
+	if (remote_leader < 0 || remote_leader >= peer->remote_size)
+		return mpii_bad_rank(peer, remote_leader, func,
+				     "remote_leader");
+	if (tag < 0)
+		return mpii_error(c, MPI_ERR_TAG, func,
+				  "tag is %d, but must not be negative", tag);
+	return MPI_SUCCESS;
+}
+
+int PMPI_Intercomm_create(MPI_Comm local_comm, int local_leader,
+			  MPI_Comm peer_comm, int remote_leader, int tag,
+			  MPI_Comm *newintercomm)
+{
+	static const char func[] = "MPI_Intercomm_create";
+	struct mpii_comm *c = mpii_comm_get(local_comm), *n = NULL;
+	struct mpii_bridge b = { mpii_comm_get(peer_comm), remote_leader, tag };
+	struct mpii_set s;
+	int *ranks, err;
+
+	if (!c)
+		return mpii_bad_comm(local_comm, func);
+	if (!newintercomm)
+		return mpii_bad_null(c, func, "newintercomm");
+	err = check_leaders(c, local_leader, peer_comm, remote_leader, tag,
+			    func);
+	if (err)
+		return err;
+	s = mpii_set_all(c);
+	ranks = leader_first(c, local_leader, &s.me);
+	if (!ranks)
+		return mpii_no_mem(c, func);
+	s.ranks = ranks;
+	err = mpii_intercomm_build(&s, c->group, &b, &n);
+	free(ranks);
+	if (err)
+		return mpii_raise(c, err, func);
+	return mpii_comm_deliver(n, c, newintercomm, func);
+}
+MPII_ALIAS(Intercomm_create);
+
+/* --- making an intracommunicator of both sides --- */
+
+/* Does our side come first? When both say the same, the side whose first
+ * member has the lower world rank does. */
+static bool first(struct mpii_comm *c, int high, int other_high)
+{
+	if (high != other_high)
+		return !high;
+	return c->group->world[0] < c->remote->world[0];
+}
+
+static struct mpii_group *merged(struct mpii_comm *c, bool ours_first)
+{
+	struct mpii_group *a = ours_first ? c->group : c->remote;
+	struct mpii_group *b = ours_first ? c->remote : c->group;
+	int *world = malloc((a->size + b->size) * sizeof(*world));
+
+	if (!world)
+		return NULL;
+	memcpy(world, a->world, a->size * sizeof(*world));
+	memcpy(world + a->size, b->world, b->size * sizeof(*world));
+	return mpii_group_create(a->size + b->size, world);
+}
+
+int PMPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm *newintracomm)
+{
+	static const char func[] = "MPI_Intercomm_merge";
+	struct mpii_comm *c = mpii_comm_get(intercomm);
+	struct mpii_group *g;
+	struct mpii_set s;
+	uint32_t context;
+	void *in;
+	int len, err, other, mine = !!high;
+
+	if (!c)
+		return mpii_bad_comm(intercomm, func);
+	if (!newintracomm)
+		return mpii_bad_null(c, func, "newintracomm");
+	if (!c->inter)
+		return mpii_error(c, MPI_ERR_COMM, func,
+				  "%s is not an intercommunicator",
+				  mpii_comm_words(c));
+	s = mpii_set_all(c);
+	err = mpii_intercomm_exchange(c, &s, &mine, sizeof(mine), &in, &len);
+	if (err)
+		return mpii_raise(c, err, func);
+	other = *(int *)in;
+	free(in);
+	s.inter = c; /* the context must be free on both sides */
+	err = mpii_set_context(&s, &context);
+	if (err)
+		return mpii_raise(c, err, func);
+	g = merged(c, first(c, mine, other));
+	if (!g)
+		return mpii_no_mem(c, func);
+	return mpii_comm_deliver(mpii_comm_create(g, context), c, newintracomm,
+				 func);
+}
+MPII_ALIAS(Intercomm_merge);

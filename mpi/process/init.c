@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/* MPI_Init to MPI_Finalize, and MPI_Abort. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "comm/comm.h"
+#include "log.h"
+#include "pmi.h"
+#include "process/process.h"
+#include "settings.h"
+
+struct mpii_process mpii;
+
+static pid_t starter;
+
+/* The exit code, with all said that there is to say. */
+static int last_words(int code, const char *text)
+{
+	int status = code & 0xff;
+
+	if (text)
+		o2g_error("%s", text);
+	/* What the program has printed should be seen, but a thread that died
+	 * inside printf must not keep us. */
+	if (!ftrylockfile(stdout)) {
+		fflush_unlocked(stdout);
+		funlockfile(stdout);
+	}
+	/* a failure must not look like success */
+	return code && !status ? 1 : status;
+}
+
+_Noreturn void mpii_abort(int code, const char *text)
+{
+	int status = last_words(code, text);
+
+	/* The child of a fork is not what the launcher has started. */
+	if (starter && starter != getpid())
+		_exit(status);
+	pmi_abort(status, NULL);
+	_exit(status);
+}
+
+_Noreturn void mpii_abort_some(int code, const char *text, const int *ranks,
+			       int n)
+{
+	int status = last_words(code, text);
+
+	pmi_abort_some(status, ranks, n);
+	_exit(status);
+}
+
+/* The level we give for a required one: the same, or the next above. */
+static int thread_level(int required)
+{
+	static const int levels[] = { MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED,
+				      MPI_THREAD_SERIALIZED };
+
+	for (int i = 0; i < 3; i++)
+		if (required <= levels[i])
+			return levels[i];
+	return MPI_THREAD_MULTIPLE;
+}
+
+static void in_child(void)
+{
+	mpii.forked = true;
+}
+
+static int start(int required, const char *func)
+{
+	int state = 0;
+
+	/* -1: under way, so that a second thread is refused as well. */
+	if (!atomic_compare_exchange_strong(&mpii.state, &state, -1))
+		return mpii_error(NULL, MPI_ERR_OTHER, func,
+				  state == 2 ? "MPI cannot be started again "
+					       "after MPI_Finalize" :
+					       "MPI was initialized already");
+	mpii.provided = thread_level(required);
+	mpii.main_thread = pthread_self();
+	starter = getpid();
+	pthread_atfork(NULL, NULL, in_child);
+	if (mpii_runtime_hold_all() < 0)
+		mpii_abort(MPI_ERR_OTHER, NULL);
+	if (mpii.provided == MPI_THREAD_MULTIPLE) {
+		atomic_store(&mpii.multiple, true);
+		mpii_context_threads();
+	}
+	if (!mpii_comm_start())
+		mpii_abort(MPI_ERR_NO_MEM, "MPI_Init: out of memory");
+	atomic_store(&mpii.state, 1);
+	return MPI_SUCCESS;
+}
+
+int PMPI_Init(int *argc, char ***argv)
+{
+	return start(MPI_THREAD_SINGLE, "MPI_Init");
+}
+MPII_ALIAS(Init);
+
+int PMPI_Init_thread(int *argc, char ***argv, int required, int *provided)
+{
+	int err = start(required, "MPI_Init_thread");
+
+	if (provided && err == MPI_SUCCESS)
+		*provided = mpii.provided;
+	return err;
+}
+MPII_ALIAS(Init_thread);
+
+int PMPI_Initialized(int *flag)
+{
+	if (!flag)
+		return mpii_bad_null(NULL, "MPI_Initialized", "flag");
+	*flag = atomic_load(&mpii.state) > 0;
+	return MPI_SUCCESS;
+}
+MPII_ALIAS(Initialized);
+
+int PMPI_Finalized(int *flag)
+{
+	if (!flag)
+		return mpii_bad_null(NULL, "MPI_Finalized", "flag");
+	*flag = atomic_load(&mpii.state) == 2;
+	return MPI_SUCCESS;
+}
+MPII_ALIAS(Finalized);
+
+/* Has any rank used a session? Then all stay in the job until they end. */
+static int any_sessions(bool *some)
+{
+	struct mpii_set s = mpii_set_all(&mpii_world);
+	uint64_t none = !atomic_load(&mpii.sessions);
+	int err = mpii_set_and(&s, &none, 1);
+
+	*some = !none;
+	return err;
+}
+
+static int not_running(const char *func)
+{
+	return mpii_error(NULL, MPI_ERR_OTHER, func,
+			  atomic_load(&mpii.state) == 2 ?
+				  "called after MPI_Finalize" :
+				  "called before MPI_Init");
+}
+
+int PMPI_Finalize(void)
+{
+	bool stay;
+	int err;
+
+	if (!mpii_world_running())
+		return not_running("MPI_Finalize");
+	/* A forked child that exits through handlers meant for its parent, as
+	 * Python's do: the job knows nothing of it, and nobody would answer. */
+	if (starter != getpid()) {
+		atomic_store(&mpii.state, 2);
+		return MPI_SUCCESS;
+	}
+	/* The standard's hook for libraries: they may still use MPI here. */
+	err = mpii_attr_delete_all(MPII_ATTR_COMM, MPI_COMM_SELF,
+				   &mpii_self.attrs);
+	if (err)
+		return mpii_raise(&mpii_self, err, "MPI_Finalize");
+	mpii_buffered_drain();
+	mpii_detached_drain();
+	if (o2g_settings()->stats)
+		mpii_stats();
+	/* Nobody leaves while others still need answers. Where a rank has died
+	 * and the job goes on, each leaves by itself, and who waits for it sees
+	 * that. */
+	err = any_sessions(&stay);
+	if (stay)
+		mpii_runtime_stay();
+	if (!err)
+		mpii_barrier(&mpii_world);
+	mpii_comm_stop();
+	atomic_store(&mpii.state, 2);
+	mpii_runtime_put(stay && !err);
+	return MPI_SUCCESS;
+}
+MPII_ALIAS(Finalize);
+
+int PMPI_Abort(MPI_Comm comm, int errorcode)
+{
+	struct mpii_comm *c;
+	char text[MPI_MAX_OBJECT_NAME + 64];
+
+	if (!mpii_running())
+		return not_running("MPI_Abort");
+	c = mpii_comm_get(comm);
+	snprintf(text, sizeof(text), "MPI_Abort with code %d on %s", errorcode,
+		 c ? mpii_comm_words(c) : "an invalid communicator");
+	mpii_abort(errorcode, text);
+}
+MPII_ALIAS(Abort);
+
+int PMPI_Query_thread(int *provided)
+{
+	if (!mpii_world_running())
+		return not_running("MPI_Query_thread");
+	if (!provided)
+		return mpii_bad_null(NULL, "MPI_Query_thread", "provided");
+	*provided = mpii.provided;
+	return MPI_SUCCESS;
+}
+MPII_ALIAS(Query_thread);
+
+int PMPI_Is_thread_main(int *flag)
+{
+	if (!mpii_world_running())
+		return not_running("MPI_Is_thread_main");
+	if (!flag)
+		return mpii_bad_null(NULL, "MPI_Is_thread_main", "flag");
+	*flag = pthread_equal(pthread_self(), mpii.main_thread) != 0;
+	return MPI_SUCCESS;
+}
+MPII_ALIAS(Is_thread_main);

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/*
+ * O2G_STATS=1: at the end rank 0 prints who sent to whom, over which channel
+ * and how much. Every rank counts what it has sent.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "process/process.h"
+
+struct row {
+	int from, to;
+	char channel[16];
+	uint64_t messages, bytes;
+};
+
+/* What this rank has sent, before the rows themselves are. */
+static int count(struct row *rows)
+{
+	struct o2g_peer_info info;
+	int n = 0;
+
+	for (int to = 0; to < mpii.size; to++) {
+		if (o2g_peer_info(mpii.ep, to, &info) || !info.messages_sent)
+			continue;
+		rows[n].from = mpii.rank;
+		rows[n].to = to;
+		snprintf(rows[n].channel, sizeof(rows[n].channel), "%s",
+			 info.channel);
+		rows[n].messages = info.messages_sent;
+		rows[n].bytes = info.bytes_sent;
+		n++;
+	}
+	return n;
+}
+
+static void print(const struct row *rows, int n)
+{
+	for (int i = 0; i < n; i++)
+		fprintf(stderr, "%6d %6d  %-8s %12llu %16llu\n", rows[i].from,
+			rows[i].to, rows[i].channel,
+			(unsigned long long)rows[i].messages,
+			(unsigned long long)rows[i].bytes);
+}
+
+static int move(int peer, void *buf, int bytes, bool send)
+{
+	struct mpii_type *byte = mpii_type_get(MPI_BYTE);
+	uint32_t context = mpii_world.context + MPII_CTX_GROUP;
+
+	return send ? mpii_send(buf, bytes, byte, peer, 0, &mpii_world,
+				context) :
+		      mpii_recv(buf, bytes, byte, peer, 0, &mpii_world, context,
+				MPI_STATUS_IGNORE);
+}
+
+static void collect(struct row *rows)
+{
+	int n;
+
+	for (int rank = 1; rank < mpii.size; rank++) {
+		if (move(rank, &n, sizeof(n), false) ||
+		    move(rank, rows, n * (int)sizeof(*rows), false))
+			fprintf(stderr, "%6d  no answer\n", rank);
+		else
+			print(rows, n);
+	}
+}
+
+void mpii_stats(void)
+{
+	struct row *rows = calloc(mpii.size, sizeof(*rows));
+	int n;
+
+	if (!rows)
+		return;
+	n = count(rows);
+	if (mpii.rank == 0) {
+		fprintf(stderr, "%6s %6s  %-8s %12s %16s\n", "from", "to",
+			"channel", "messages", "bytes");
+		print(rows, n);
+		collect(rows);
+	} else if (!move(0, &n, sizeof(n), true)) {
+		move(0, rows, n * (int)sizeof(*rows), true);
+	}
+	free(rows);
+}
