@@ -6,7 +6,8 @@
 # make thread-test  threads in MPI, under ThreadSanitizer
 # make real       run programs that others have written; P=name runs one
 # make vm-test    the driver in virtual machines (see docs/lab.md)
-# make bench      compare with MPICH and Open MPI (see docs/performance.md)
+# make bench      compare with MPICH and Open MPI, BASE=dir also with another build of
+#                 ours; B=cases runs some (see docs/performance.md)
 # make report     a page from the results: R=files, SVG=folder for README's pictures
 # make install    PREFIX=/usr/local DESTDIR=
 # make uninstall  the same PREFIX and DESTDIR
@@ -273,7 +274,7 @@ real:
 bench:
 	@scripts/setup bench
 	@$(again) -s all bench-build
-	@BUILD=$(BUILD) bench/run $(B)
+	@BUILD=$(BUILD) bench/run $(if $(BASE),--base '$(abspath $(BASE))') $(B)
 
 R ?= $(BUILD)/bench/results.json
 report:

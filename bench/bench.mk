@@ -100,6 +100,16 @@ ifneq ($(shell command -v mpicc.openmpi),)
 $(eval $(call bench_rules,openmpi,mpicc.openmpi,,$(PERF_SRC)))
 endif
 
+# BASE=dir: another build of ours, to compare with. It may be older, so its
+# programs do without libo2g.
+ifneq ($(BASE),)
+base_lib := $(abspath $(BASE))/lib/libmpi.so
+$(BUILD)/bench/o2g-base.from: FORCE
+	@mkdir -p $(@D)
+	@echo $(abspath $(BASE)) | cmp -s - $@ || echo $(abspath $(BASE)) >$@
+$(eval $(call bench_rules,o2g-base,$(abspath $(BASE))/bin/mpicc,$(base_lib) $(BUILD)/bench/o2g-base.from,$(PERF_SRC)))
+endif
+
 # Installed beside the library, which it finds from where it is.
 PERF := $(BUILD)/libexec/o2g/perf
 all: $(PERF)

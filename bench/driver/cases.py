@@ -21,6 +21,7 @@ class Case:
     in_quick: bool = True
     about: int = 4      # seconds it takes, as long as that is not known
     only: tuple = ()    # the implementations it is for; (): all
+    env: dict = field(default_factory=dict)
     plain: tuple = ()   # a program of bench/plain that does it without MPI
     plain_bpf: tuple = ()  # the same, in the way of the bpf channel
     plain_flag: tuple = ()  # and with the least that a BPF program can do
@@ -67,7 +68,7 @@ OVERLAP = ["--sizes", "64k,256k,1M,4M,16M", "--rep-ms", "40", "--least",
 HUGE = ["--sizes", "16M,64M,256M,1G", "--reps", "3"]
 
 BEST = ["--best", "--reps", "41", "--rep-ms", "3"]
-NOT_BEST = ("overlap", "idle", "calls", "depth", "flood", "startup",
+NOT_BEST = ("overlap", "idle", "calls", "instructions", "depth", "flood", "startup",
             "match_peers")
 
 # Collectives: name, sizes. A line here is a case for shm and one for tcp.
@@ -131,6 +132,15 @@ def many_to_one_core():
     yield Case("alltoall-64B", "alltoall", "tcp", ["--sizes", "64"], SHORT,
                ranks=16, limit=60, rounds=3, in_quick=False)
     yield Case("calls", "calls", "tcp", ["--late", "1"], rounds=3)
+
+
+def instructions():
+    """Rank 1 is executed step by step, so one round says it. Without the
+    progress thread: a call takes a thousand times as long as it should, and
+    the thread would wake up in the middle of it."""
+    for over in ("shm", "tcp"):
+        yield Case("instructions", "instructions", over, rounds=1,
+                   in_quick=False, env={"O2G_PROGRESS_THREAD": "0"})
 
 
 def datatypes():
@@ -213,7 +223,7 @@ def nas():
                limit=120, about=15, in_quick=False)
 
 
-CASES = [*point_to_point(), *datatypes(), *many_to_one_core(), *one_sided(),
+CASES = [*point_to_point(), *instructions(), *datatypes(), *many_to_one_core(), *one_sided(),
          *progress(),
          *collectives(), *every_collective(), *growth(), *nas()]
 
@@ -310,6 +320,16 @@ TARGETS += [
     Target("tcp-idle", 0, "cpu %", "bpf: blocked in MPI_Recv, % of a core",
            "max", 1, **BPF),
 ]
+
+# Against another build of ours.
+SAME = 1.01
+TARGETS += [
+    Target(f"{over}-instructions", 8, "instructions",
+           f"{title}instructions, half a trip of 8 B", "ratio-max", SAME,
+           ours=ours, peers=(before,))
+    for over, title, ours, before in (
+        ("shm", "", "o2g", "o2g-base"), ("tcp", "", "o2g", "o2g-base"),
+        ("tcp", "bpf: ", "o2g-bpf", "o2g-base-bpf"))]
 
 TRANSPORTS = {
     "shm": "shared memory, one host",

@@ -41,7 +41,7 @@ class O2G:
             "mpiexec (O2G)", "O2G")
 
     def usable(self):
-        if self.key == "o2g-bpf":
+        if self.key.endswith("-bpf"):
             return bpf.usable(self.tool)
         try:
             done = subprocess.run([self.tool, "info"], check=False,
@@ -61,6 +61,14 @@ class O2G:
     def tcp(self, ranks, hosts):
         return ([self.mpiexec, "-n", str(ranks), "-hosts", ",".join(hosts),
                  "-agent", AGENT], dict(self.tcp_settings))
+
+
+class Base(O2G):
+    """Ours, as another build has it."""
+    folder = "o2g-base"
+
+    def runs(self, transport):
+        return self.key == "o2g-base" or transport != "shm"
 
 
 class MPICH:
@@ -148,19 +156,26 @@ class Plain:
         return True
 
 
-def every(build):
+def every(build, base=None):
     return (O2G(build),
             O2G(build, "o2g-bpf", "O2G bpf", {"O2G_CHANNELS": "bpf"}),
             O2G(build, "o2g-kernel", "O2G kernel",
                 {"O2G_ENGINE": "kernel", "O2G_CHANNELS": "tcp"}),
-            MPICH(), OpenMPI(), Plain(build, "plain", "no MPI"),
+            *before(base), MPICH(), OpenMPI(), Plain(build, "plain", "no MPI"),
             Plain(build, "plain-bpf", "no MPI, by bpf"),
             Plain(build, "plain-flag", "no MPI, only a flag by bpf"))
 
 
-def available(build, wanted=None):
+def before(base):
+    if not base:
+        return ()
+    return (Base(base, "o2g-base", "O2G before"),
+            Base(base, "o2g-base-bpf", "bpf before", {"O2G_CHANNELS": "bpf"}))
+
+
+def available(build, base=None, wanted=None):
     """Those (of the wanted) whose programs are built and that can be used."""
-    return [impl for impl in every(build)
+    return [impl for impl in every(build, base)
             if (not wanted or impl.key in wanted) and
             os.path.isdir(os.path.join(build, "bench", impl.folder)) and
             impl.usable()]

@@ -47,7 +47,8 @@ class Results:
 
     def impls(self):
         found = {i for impls in self.values.values() for i in impls}
-        order = ("o2g", "o2g-bpf", "o2g-kernel", "mpich", "openmpi")
+        order = ("o2g", "o2g-bpf", "o2g-kernel", "o2g-base", "o2g-base-bpf",
+                 "mpich", "openmpi")
         return [i for i in order if i in found]
 
     def ratio_to(self, peer, key, cell, ours):

@@ -5,8 +5,9 @@ from .cases import TARGETS, TRANSPORTS
 
 SIGN = {"ratio-max": "<=", "max": "<=", "depth-max": "<=",
         "ratio-min": ">=", "min": ">=", "mpich-min": ">="}
-TITLES = {"o2g": "O2G", "o2g-bpf": "O2G bpf", "o2g-kernel": "O2G kernel",
-          "mpich": "MPICH", "openmpi": "Open MPI"}
+PICTURED = {"o2g": "O2G", "o2g-bpf": "O2G bpf", "o2g-kernel": "O2G kernel",
+            "mpich": "MPICH", "openmpi": "Open MPI"}
+TITLES = {**PICTURED, "o2g-base": "O2G before", "o2g-base-bpf": "bpf before"}
 # What the same takes without MPI, beside whose it is shown.
 PLAIN = {"o2g": ("plain",), "o2g-bpf": ("plain-bpf", "plain-flag")}
 PLAIN_TITLES = {"plain": "no MPI", "plain-bpf": "no MPI, by bpf",

@@ -13,14 +13,13 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tracer.h"
+
 enum { TAG = 1 };
-enum state { STARTING, ALLOWED, COUNTING, IMPOSSIBLE };
 
 static long messages = 2000, late, poll;
 
@@ -33,11 +32,10 @@ static const struct perf_option options[] = {
 
 struct counter {
 	atomic_long calls, own;
-	_Atomic enum state state;
 };
 
-/* Attach to every thread of @pid. */
-static int seize_all(pid_t pid)
+/* Every thread of @pid. */
+static bool seize_all(pid_t pid)
 {
 	char path[40];
 	struct dirent *e;
@@ -56,21 +54,17 @@ static int seize_all(pid_t pid)
 	}
 	if (d)
 		closedir(d);
-	return count;
+	return count > 0;
 }
 
 /* A call stops its thread twice, at its beginning and at its end. */
-static void trace(struct counter *c, pid_t pid)
+static void count_calls(pid_t pid, void *shared)
 {
+	struct counter *c = shared;
 	long stops = 0, own = 0;
 	int status;
 	pid_t tid;
 
-	if (!seize_all(pid)) {
-		atomic_store(&c->state, IMPOSSIBLE);
-		return;
-	}
-	atomic_store(&c->state, COUNTING);
 	while ((tid = waitpid(-1, &status, __WALL)) > 0) {
 		int sig = 0;
 
@@ -85,27 +79,6 @@ static void trace(struct counter *c, pid_t pid)
 		}
 		ptrace(PTRACE_SYSCALL, tid, 0, sig);
 	}
-}
-
-static pid_t start_tracer(struct counter *c)
-{
-	pid_t parent = getpid(), child = fork();
-
-	if (!child) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		while (atomic_load(&c->state) == STARTING)
-			usleep(1000); /* until it is allowed to */
-		trace(c, parent);
-		_exit(0);
-	}
-	if (child < 0)
-		return -1;
-	prctl(PR_SET_PTRACER, child);
-	atomic_store(&c->state, ALLOWED);
-	while (atomic_load(&c->state) == ALLOWED)
-		usleep(1000);
-	usleep(100000); /* all threads have been stopped and go on */
-	return child;
 }
 
 static void post(char *byte, MPI_Request *req)
@@ -168,19 +141,15 @@ static void send_all(void)
 
 static struct found count(void)
 {
-	struct counter *c = mmap(NULL, sizeof(*c), PROT_READ | PROT_WRITE,
-				 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct counter *c = perf_tracer_memory(sizeof(*c));
+	struct perf_tracer tracer = { .attach = seize_all,
+				      .follow = count_calls,
+				      .shared = c };
 	struct found found;
-	pid_t tracer;
 
-	if (c == MAP_FAILED)
-		perf_fail("no memory");
-	tracer = start_tracer(c);
-	if (tracer < 0 || atomic_load(&c->state) == IMPOSSIBLE)
-		perf_fail("a process cannot be traced here (ptrace)");
+	perf_tracer_start(&tracer);
 	found = receive_all(c);
-	kill(tracer, SIGKILL);
-	waitpid(tracer, NULL, 0);
+	perf_tracer_stop(&tracer);
 	return found;
 }
 

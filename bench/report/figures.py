@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from driver.cases import (COLLECTIVES, EVERY_COLLECTIVE, EVERY_RANKS,
                           EVERY_SIZES, GROWTH, NAS, NAS_RANKS)
-from driver.table import TITLES, number
+from driver.table import PICTURED, number
 
 from . import svg
 
@@ -39,7 +39,7 @@ class Maker:
         there = {i for key in keys for i in self.results.values.get(key, {})}
         there |= {i for key in keys for i in self.results.failures.get(key, {})
                   if any(k in self.results.values for k in keys)}
-        return [(i, TITLES[i]) for i in TITLES if i in there]
+        return [(i, title) for i, title in PICTURED.items() if i in there]
 
     def value(self, case, impl, size, column):
         return self.results.median(case, impl, size, column)

@@ -47,6 +47,24 @@ perf idle --ms 100
 perf flood --messages 2000 --sleep-ms 10
 perf -n 3 startup
 expect "$TMP/out" 'init ms +alltoall ms +MiB'
+
+# Counted step by step, so it says the same each time, however busy the machine is.
+export O2G_PROGRESS_THREAD=0
+for channel in shm tcp; do
+	for turn in 1 2; do
+		O2G_CHANNELS=$channel perf instructions --trips 15 --warmup 300 --json
+		cat "$TMP/out"
+	done >"$TMP/counts"
+	python3 - "$TMP/counts" <<'END' || fail "instructions over $channel"
+import json, sys
+a, b = (json.loads(line) for line in open(sys.argv[1]))
+assert a["instructions"] == a["receive"] + a["send"], a
+assert a["receive"] > 100 and a["send"] > 100, a
+assert abs(a["instructions"] - b["instructions"]) <= 0.01 * a["instructions"], (a, b)
+END
+done
+unset O2G_PROGRESS_THREAD
+
 for coll in barrier bcast reduce allreduce gather gatherv scatter scatterv \
 	allgather allgatherv alltoall alltoallv reduce_scatter_block \
 	reduce_scatter scan exscan ibarrier ibcast ireduce iallreduce iallgather \
