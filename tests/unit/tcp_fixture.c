@@ -6,7 +6,7 @@
 /* sources: channel/tcp/conn.c channel/tcp/dial.c channel/tcp/hello.c */
 /* sources: channel/tcp/listen.c channel/tcp/recv.c channel/tcp/send.c */
 /* sources: channel/tcp/sock.c channel/tcp/split.c channel/tcp/tcp.c channel/tcp/watch.c */
-/* sources: tests/mock/tcp_host.c */
+/* sources: tests/mock/host.c */
 /* libs: -lnettle */
 #include "tcp_fixture.h"
 

@@ -10,7 +10,7 @@
 
 #include "settings.h"
 #include "tcp/tcp.h"
-#include "tcp_host.h"
+#include "host.h"
 
 extern struct o2g_settings *settings;
 extern struct host *a, *b, *both[2]; /* ranks 0 and 1 */

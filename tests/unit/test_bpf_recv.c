@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 /*
  * channel/bpf/recv.c over a seat that this test fills as the program would, with
- * what it needs of tcp/ and the engine made up: in which order are the ring and the
+ * what it needs of tcp/ made up: in which order are the ring and the
  * sockets read?
  */
 /* sources: channel/bpf/recv.c core/credit.c core/match.c core/proto.c */
 /* sources: core/recv.c core/rma.c core/send.c core/stream.c core/wire.c */
+/* sources: channel/body.c tests/mock/host.c */
 #include "unit.h"
 
 #include <stdlib.h>
 
 #include "bpf/chan.h"
+#include "host.h"
 
 #define EVENTS 32
 
@@ -21,7 +23,7 @@ static struct chan_peer peer;
 static const struct tcp_intake intake;
 static u64 waiting[2]; /* bytes that recv() would give */
 static u64 bell[2];
-static bool away;
+static struct host *host;
 static int syncs;
 static char events[EVENTS + 1];
 static int nevents;
@@ -96,15 +98,6 @@ void bpf_conn_sync(int fd)
 	syncs++;
 }
 
-bool chan_ep_away(const struct chan_ep *ep)
-{
-	return away;
-}
-
-void chan_timer_set(struct chan_ep *ep, struct chan_timer *t, u64 us)
-{
-}
-
 /* --- what the program does --- */
 
 static u32 units(u32 len)
@@ -159,7 +152,9 @@ static void pass(u32 conn, u64 len)
 
 static int setup(void **state)
 {
+	host = host_create(0, NULL, NULL, 0);
 	chan = calloc(1, sizeof(*chan));
+	chan->tcp.chan.ep = host_ep(host);
 	seat = calloc(1, sizeof(*seat));
 	chan->place.seat = seat;
 	chan->place.bell_taken = &bell[0];
@@ -170,7 +165,6 @@ static int setup(void **state)
 	memset(waiting, 0, sizeof(waiting));
 	memset(events, 0, sizeof(events));
 	nevents = 0;
-	away = false;
 	syncs = 0;
 	for (u32 i = 0; i < 2; i++) {
 		conns[i].chan = &chan->tcp;
@@ -187,6 +181,8 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
+	chan_timer_del(host_ep(host), &chan->retry);
+	host_destroy(host, false);
 	free(chan);
 	free(seat);
 	return 0;
@@ -396,7 +392,7 @@ static void hint__woken_for_a_part(void **state)
 	place(0, 'A');
 	poll_all();
 	assert_int_equal(c->wake_at, TCP_LOWAT);
-	away = true;
+	host->away = true;
 	pass(0, 1000);
 	poll_all();
 	assert_int_equal(c->wake_at, 1000 + TCP_LOWAT_AWAY);

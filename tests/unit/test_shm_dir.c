@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
-/* sources: tests/unit/shm_fixture.c */
+/* sources: tests/unit/ranks_fixture.c */
 /* Where the memory is, and the card that says so. */
-#include "shm_fixture.h"
+#include "ranks_fixture.h"
+#include "shm/shm.h"
 
 #include <dirent.h>
 #include <signal.h>
@@ -56,14 +57,12 @@ static void dir__has_no_names(void **arg)
 /* A directory with room for the heads and not for the rings. */
 static void no_room(void)
 {
-	int err;
+	struct chan_peer *p = chan_ep_peer(host_ep(ep), other_rank());
 
-	chan_ep_peer(&ep, !ep.core.rank);
-	err = ep.chan->ops->connect(ep.chan, &ep.peers[!ep.core.rank],
-				    ep.cards[!ep.core.rank]);
-	CHECK(err == -ENOSPC);
-	CHECK(!ep.peers[!ep.core.rank].link);
-	CHECK(!host_round(&ep, 0));
+	CHECK(ep->chan->ops->connect(ep->chan, p, other_peer()->card) ==
+	      -ENOSPC);
+	CHECK(!p->link);
+	CHECK(!host_round(ep, 0));
 	meet(1);
 }
 
@@ -84,12 +83,12 @@ static void dir__no_room_at_all(void **arg)
 		skip();
 	pid = fork();
 	if (!pid) {
-		static struct chan_ep first;
+		char why[256] = "";
 
-		CHECK(!host_open(&first, &shm_chan_ops, 0, 2));
-		CHECK(host_open(&ep, &shm_chan_ops, 1, 2) == -ENOSPC);
-		CHECK(strstr(ep.why, dir) && strstr(ep.why, "O2G_SHM_DIR"));
-		host_close(&first);
+		ep = rank_open(0);
+		CHECK(!host_create(1, &shm_chan_ops, why, sizeof(why)));
+		CHECK(strstr(why, dir) && strstr(why, "O2G_SHM_DIR"));
+		host_destroy(ep, true);
 		_exit(0);
 	}
 	assert_int_equal(waitpid(pid, &s, 0), pid);
@@ -100,18 +99,25 @@ static void dir__no_room_at_all(void **arg)
  * Where /proc/PID/fd cannot be used the file has a name; it is gone after an
  * orderly end, and after a kill when the next one comes.
  */
+static void reopen_named(void)
+{
+	u32 rank = ep->rank;
+
+	host_destroy(ep, false);
+	prctl(PR_SET_DUMPABLE, 0);
+	ep = rank_open(rank);
+	CHECK(!ep->chan->ops->card(ep->chan, shared->cards[rank],
+				   sizeof(shared->cards[rank])));
+	CHECK(strstr(shared->cards[rank], "path="));
+}
+
 static void named(void)
 {
-	shm_chan_ops.close(ep.chan);
-	close(ep.epoll);
-	prctl(PR_SET_DUMPABLE, 0);
-	CHECK(!host_open(&ep, &shm_chan_ops, ep.core.rank, 2));
-	CHECK(strstr(ep.cards[ep.core.rank], "path="));
-	strcpy(shared->cards[ep.core.rank], ep.cards[ep.core.rank]);
+	reopen_named();
 	meet(10);
-	strcpy(ep.cards[!ep.core.rank], shared->cards[!ep.core.rank]);
+	strcpy(other_peer()->card, shared->cards[other_rank()]);
 	CHECK(entries(dir) == 2);
-	CHECK(ep.chan->ops->reaches(ep.chan, ep.cards[!ep.core.rank]));
+	CHECK(ep->chan->ops->reaches(ep->chan, other_peer()->card));
 	meet(12);
 }
 
@@ -122,11 +128,11 @@ static void named_kill(void)
 	named();
 	sleepy();
 	meet(11);
-	if (ep.core.rank == 1)
+	if (ep->rank == 1)
 		kill(getpid(), SIGKILL);
-	while (kill(((struct shm_link *)ep.peers[1].link)->pid, 0) == 0)
+	while (kill(((struct shm_link *)other_peer()->cp.link)->pid, 0) == 0)
 		usleep(1000);
-	CHECK(!shm_parse_card(ep.cards[1], &w) && !shm_seg_openable(&w));
+	CHECK(!shm_parse_card(other_peer()->card, &w) && !shm_seg_openable(&w));
 }
 
 static void dir__named_files_are_swept(void **arg)
@@ -154,17 +160,14 @@ static int unset_dir(void **arg)
 
 static void without_name(void)
 {
-	CHECK(!strstr(ep.cards[ep.core.rank], "path="));
+	CHECK(!strstr(shared->cards[ep->rank], "path="));
 	sleepy();
 }
 
 static void with_name(void)
 {
-	shm_chan_ops.close(ep.chan);
-	close(ep.epoll);
-	prctl(PR_SET_DUMPABLE, 0);
-	CHECK(!host_open(&ep, &shm_chan_ops, ep.core.rank, 2));
-	CHECK(strstr(ep.cards[ep.core.rank], "path=/dev/shm/o2g"));
+	reopen_named();
+	CHECK(strstr(shared->cards[ep->rank], "path=/dev/shm/o2g"));
 }
 
 static void dir__empty(void **arg)
@@ -177,28 +180,28 @@ static void dir__empty(void **arg)
 
 static void cards_body(void)
 {
-	const char *good = ep.cards[1];
+	struct chan_peer *p = chan_ep_peer(host_ep(ep), 1);
+	const struct chan_ops *ops = &shm_chan_ops;
+	const char *good = other_peer()->card;
 	char bad[1100];
 
-	CHECK(ep.chan->ops->reaches(ep.chan, good));
-	CHECK(!ep.chan->ops->reaches(ep.chan, ""));
-	CHECK(!ep.chan->ops->reaches(ep.chan, "node=,pid=1,token=1,fd=1"));
-	CHECK(!ep.chan->ops->reaches(ep.chan, "node=x,pid=1,token=1,fd=1"));
+	CHECK(ops->reaches(ep->chan, good));
+	CHECK(!ops->reaches(ep->chan, "node=,pid=1,token=1,fd=1"));
+	CHECK(!ops->reaches(ep->chan, "node=x,pid=1,token=1,fd=1"));
 	snprintf(bad, sizeof(bad), "%s", good);
 	bad[5]++; /* another node */
-	CHECK(!ep.chan->ops->reaches(ep.chan, bad));
-	snprintf(bad, sizeof(bad), "node=%s,pid=%d,token=1,fd=0", ep.node,
+	CHECK(!ops->reaches(ep->chan, bad));
+	snprintf(bad, sizeof(bad), "node=%s,pid=%d,token=1,fd=0", ep->node,
 		 getppid());
-	chan_ep_peer(&ep, 1);
-	CHECK(ep.chan->ops->connect(ep.chan, &ep.peers[1], bad) < 0);
+	CHECK(ops->connect(ep->chan, p, bad) < 0);
 	/* the right file, the wrong token */
 	snprintf(bad, sizeof(bad), "%s", good);
 	*strstr(bad, "token=") = '\0';
 	strcat(bad, "token=1234,");
 	strcat(bad, strstr(good, "fd="));
-	CHECK(ep.chan->ops->connect(ep.chan, &ep.peers[1], bad) == -EBADMSG);
-	CHECK(!ep.peers[1].link);
-	CHECK(host_peer(&ep, 1));
+	CHECK(ops->connect(ep->chan, p, bad) == -EBADMSG);
+	CHECK(!p->link);
+	CHECK(host_peer(ep, 1));
 	meet_at_work(1);
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
-/* sources: tests/unit/shm_fixture.c */
+/* sources: tests/unit/ranks_fixture.c */
 /* A peer that dies, leaves, or sends garbage. */
-#include "shm_fixture.h"
+#include "ranks_fixture.h"
+#include "shm/shm.h"
 
 #include <signal.h>
 
@@ -10,48 +11,32 @@
 static void outlive(void)
 {
 	char c = 0, d = 0;
-	struct o2g_seg s1 = { &c, 1 }, s2 = { &d, 1 };
-	struct host_req r1, r2;
+	struct host_req *r1 = host_recv_buf(ep, 1, 1, &c, 1);
+	struct host_req *r2 = host_recv_buf(ep, 1, 2, &d, 1);
 	u64 begin;
 
-	host_irecv(&ep, &r1, 1, 1, &s1, 1);
-	host_irecv(&ep, &r2, 1, 2, &s2, 1);
 	meet(1);
 	begin = o2g_now_us();
-	CHECK(host_until(&ep, &r2.done, 5000, true));
+	CHECK(host_until(ep, &r2->done, 5000, true));
 	CHECK(o2g_now_us() - begin < 1000000);
 	/* What it sent before it died has arrived; the rest is an error. */
-	CHECK(r1.done && r1.req.status == 0 && c == 'a');
-	CHECK(r2.req.status == -O2G_ERR_PEER);
-	CHECK(strstr(ep.lost[1], "process has ended"));
-	CHECK(!ep.peers[1].link);
+	CHECK(r1->done && r1->r.status == 0 && c == 'a');
+	CHECK(r2->r.status == -O2G_ERR_PEER);
+	CHECK(strstr(other_peer()->why, "process has ended"));
+	CHECK(!other_peer()->cp.link);
 }
 
 static void die(void)
 {
-	char c = 'a';
-	struct o2g_seg seg = { &c, 1 };
-	struct host_req req;
-
-	host_isend(&ep, &req, 0, 1, &seg, 1);
-	CHECK(req.done);
+	CHECK(host_send_buf(ep, 0, 1, "a", 1)->done);
 	meet(1);
 	kill(getpid(), SIGKILL);
-}
-
-static void killed__is_noticed(void **arg)
-{
-	int status[2];
-
-	run(outlive, die, status);
-	assert_int_equal(status[0], 0);
-	assert_int_equal(status[1], -SIGKILL);
 }
 
 /* As on a kernel without pidfds. */
 static void outlive_by_timer(void)
 {
-	struct shm_link *l = host_peer(&ep, 1)->link;
+	struct shm_link *l = host_peer(ep, 1)->link;
 
 	shm_unwatch_process(l);
 	shm_watch_process(l, -1);
@@ -68,48 +53,22 @@ static void killed__is_noticed_by_timer(void **arg)
 	assert_int_equal(status[1], -SIGKILL);
 }
 
-static void hear_bye(void)
-{
-	char c = 0;
-	struct o2g_seg seg = { &c, 1 };
-	struct host_req req;
-	struct chan_peer *p = host_peer(&ep, 1);
-
-	host_irecv(&ep, &req, 1, 1, &seg, 1);
-	CHECK(host_until(&ep, &req.done, 5000, true));
-	CHECK(host_until(&ep, &p->core.said_bye, 5000, true));
-	for (int i = 0; i < 10; i++)
-		host_round(&ep, 20);
-	CHECK(!ep.lost[1][0]);
-	CHECK(p->link);
-}
-
 static void say_bye(void)
 {
-	char c = 1;
-	struct o2g_seg seg = { &c, 1 };
-	struct host_req req;
-
-	host_isend(&ep, &req, 0, 1, &seg, 1);
-}
-
-static void bye__is_no_loss(void **arg)
-{
-	run_well(hear_bye, say_bye);
+	CHECK(host_send_buf(ep, 0, 1, "\1", 1)->done);
 }
 
 /* It sends, says goodbye and exits before we have looked even once. */
 static void hear_late(void)
 {
 	char c = 0;
-	struct o2g_seg seg = { &c, 1 };
-	struct host_req req;
+	struct host_req *q;
 
 	usleep(300000);
-	host_irecv(&ep, &req, 1, 1, &seg, 1);
-	CHECK(host_until(&ep, &req.done, 5000, true));
-	CHECK(req.req.status == 0 && c == 1);
-	CHECK(!ep.lost[1][0]);
+	q = host_recv_buf(ep, 1, 1, &c, 1);
+	CHECK(host_until(ep, &q->done, 5000, true));
+	CHECK(q->r.status == 0 && c == 1);
+	CHECK(!other_peer()->lost);
 }
 
 static void bye__before_first_poll(void **arg)
@@ -117,37 +76,7 @@ static void bye__before_first_poll(void **arg)
 	run_well(hear_late, say_bye);
 }
 
-static void slam(void)
-{
-	host_peer(&ep, 0);
-	meet_at_work(1);
-	ep.chan->ops->disconnect(ep.chan, &ep.peers[0], false);
-	meet(2);
-}
-
-static void hear_slam(void)
-{
-	char c;
-	struct o2g_seg seg = { &c, 1 };
-	struct host_req req;
-
-	host_peer(&ep, 1);
-	host_irecv(&ep, &req, 1, 1, &seg, 1);
-	meet_at_work(1);
-	CHECK(host_until(&ep, &req.done, 5000, true));
-	CHECK(req.req.status == -O2G_ERR_PEER);
-	CHECK(strstr(ep.lost[1], "closed the connection"));
-	meet(2);
-}
-
-static void closed_without_bye__is_a_loss(void **arg)
-{
-	run_well(hear_slam, slam);
-}
-
 /* --- garbage --- */
-
-static struct chan_ep other;
 
 static void garble(struct shm_link *l, u32 seed)
 {
@@ -167,26 +96,35 @@ static void garble(struct shm_link *l, u32 seed)
 	}
 }
 
+/* The other end of the ring in this process, where it can be garbled. */
+static struct host *open_other(void)
+{
+	struct host *other = rank_open(1);
+
+	CHECK(host_connect(other, ep) == 0);
+	return other;
+}
+
 static void garbage_body(void)
 {
 	u32 lost = 0;
 
 	for (u32 seed = 0; seed < 300; seed++) {
-		host_close(&ep);
-		CHECK(!host_open(&ep, &shm_chan_ops, 0, 2));
-		CHECK(!host_open(&other, &shm_chan_ops, 1, 2));
-		strcpy(other.cards[0], ep.cards[0]);
-		host_peer(&other, 0);
-		host_round(&ep, 0);
-		CHECK(ep.peers[1].link);
-		garble(other.peers[0].link, seed);
-		host_round(&ep, 0);
-		host_round(&ep, 0);
-		if (ep.lost[1][0]) {
+		struct host *other;
+
+		host_destroy(ep, true);
+		ep = rank_open(0);
+		other = open_other();
+		host_pump(ep);
+		CHECK(ep->peers[1].cp.link);
+		garble(other->peers[0].cp.link, seed);
+		host_pump(ep);
+		host_pump(ep);
+		if (ep->peers[1].lost) {
 			lost++;
-			CHECK(strstr(ep.lost[1], "malformed packet: "));
+			CHECK(strstr(ep->peers[1].why, "malformed packet: "));
 		}
-		host_close(&other);
+		host_destroy(other, true);
 	}
 	CHECK(lost > 200);
 }
@@ -203,19 +141,16 @@ static void garbage__loses_the_peer_only(void **arg)
 /* A head that the receiver cannot have reached makes the sender wait. */
 static void bad_head_body(void)
 {
-	struct host_req req;
+	struct host *other = open_other();
+	struct shm_link *l = other->peers[0].cp.link;
+	struct host_req *q;
 	u64 v = 5;
-	struct o2g_seg seg = { &v, sizeof(v) };
-	struct shm_link *l;
 
-	CHECK(!host_open(&other, &shm_chan_ops, 1, 2));
-	strcpy(other.cards[0], ep.cards[0]);
-	l = host_peer(&other, 0)->link;
 	l->tx.ring->head = ~0ull;
 	shm_see_head(&l->tx);
-	host_isend(&other, &req, 0, 1, &seg, 1);
-	CHECK(!req.done || shm_has_room(&l->tx, 0));
-	host_close(&other);
+	q = host_send_buf(other, 0, 1, &v, sizeof(v));
+	CHECK(!q->done || shm_has_room(&l->tx, 0));
+	host_destroy(other, true);
 }
 
 static void bad_head__is_harmless(void **arg)
@@ -226,11 +161,8 @@ static void bad_head__is_harmless(void **arg)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(killed__is_noticed),
 		T(killed__is_noticed_by_timer),
-		T(bye__is_no_loss),
 		T(bye__before_first_poll),
-		T(closed_without_bye__is_a_loss),
 		T(garbage__loses_the_peer_only),
 		T(bad_head__is_harmless),
 	};

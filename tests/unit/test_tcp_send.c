@@ -59,50 +59,7 @@ static void batch__ping_pong_never(void **state)
 	}
 }
 
-static void batch__large_follows_in_order(void **state)
-{
-	static u8 big[40000], got[40000];
-	u8 x[3] = { 1, 2, 3 }, y[3] = { 0 };
-	struct o2g_seg sb = { big, sizeof(big) }, gb = { got, sizeof(got) };
-	struct o2g_seg sx[3], sy[3];
-	struct host_req *r[4];
-
-	exchange(a, b, 4);
-	fill(big, sizeof(big), 1);
-	for (int i = 0; i < 3; i++) {
-		sx[i] = (struct o2g_seg){ &x[i], 1 };
-		sy[i] = (struct o2g_seg){ &y[i], 1 };
-	}
-	/* One tag for all: a packet that overtakes is found out. */
-	host_send(a, 1, 1, &sx[0], 1);
-	host_send(a, 1, 1, &sx[1], 1);
-	host_send(a, 1, 1, &sb, 1);
-	host_send(a, 1, 1, &sx[2], 1);
-	r[0] = host_recv(b, 0, 1, &sy[0], 1);
-	r[1] = host_recv(b, 0, 1, &sy[1], 1);
-	r[2] = host_recv(b, 0, 1, &gb, 1);
-	r[3] = host_recv(b, 0, 1, &sy[2], 1);
-	for (int i = 0; i < 4; i++) {
-		assert_true(both_run(&r[i]->done, 3000));
-		assert_int_equal(r[i]->r.status, 0);
-	}
-	assert_memory_equal(y, x, 3);
-	assert_memory_equal(got, big, sizeof(big));
-}
-
 /* --- without a request --- */
-
-static int inject(struct host *h, u32 to, u64 tag, const void *buf, u64 len)
-{
-	struct chan_peer *p = chan_ep_peer((struct chan_ep *)h, to);
-	struct o2g_hdr hdr = { .type = O2G_PKT_EAGER,
-			       .src = h->rank,
-			       .dst = to,
-			       .tag = tag,
-			       .length = len };
-
-	return h->chan->ops->inject(h->chan, p, &hdr, buf, len);
-}
 
 /* The first goes at once, those behind it together; sends keep their place. */
 static void inject__in_order(void **state)
@@ -123,7 +80,7 @@ static void inject__in_order(void **state)
 		if (i % 4 == 3)
 			assert_true(host_send(a, 1, 1, &so, 1)->done);
 		else
-			assert_int_equal(inject(a, 1, 1, &out[i], 4), 0);
+			assert_int_equal(host_inject(a, 1, 1, &out[i], 4), 0);
 		assert_true(i || !a->chan->needs_flush);
 		out[i] = ~0u;
 	}
@@ -140,13 +97,13 @@ static void inject__not_now(void **state)
 	u8 x = 1;
 
 	assert_int_equal(host_connect(a, b), 0);
-	assert_int_equal(inject(a, 1, 1, &x, 1), -EAGAIN); /* dialling */
+	assert_int_equal(host_inject(a, 1, 1, &x, 1), -EAGAIN); /* dialling */
 	exchange(a, b, 4);
 	assert_true(p->core.inject_max > TCP_SMALL);
 	((struct tcp_conn *)p->link)->tx_err = -EPIPE;
-	assert_int_equal(inject(a, 1, 1, &x, 1), -EAGAIN);
+	assert_int_equal(host_inject(a, 1, 1, &x, 1), -EAGAIN);
 	((struct tcp_conn *)p->link)->tx_err = 0;
-	assert_int_equal(inject(a, 1, 1, &x, 1), 0);
+	assert_int_equal(host_inject(a, 1, 1, &x, 1), 0);
 }
 
 /* What the socket takes in part, or not at all, arrives whole and in order. */
@@ -167,7 +124,7 @@ static void inject__socket_full(void **state)
 	do {
 		fill(out, sizeof(out), sent);
 		k->last_turn = k->chan->turn - 1; /* no burst */
-	} while (!inject(a, 3, sent, out, sizeof(out)) && ++sent < 100000);
+	} while (!host_inject(a, 3, sent, out, sizeof(out)) && ++sent < 100000);
 	assert_in_range(sent, 2, 99999);
 	assert_true(k->blocked);
 	while (round < sent) {
@@ -179,7 +136,7 @@ static void inject__socket_full(void **state)
 		fill(out, sizeof(out), round++);
 		assert_memory_equal(in + O2G_HDR_SIZE, out, sizeof(out));
 	}
-	assert_int_equal(inject(a, 3, 7, out, 8), 0);
+	assert_int_equal(host_inject(a, 3, 7, out, 8), 0);
 	assert_true(read_raw(a, fd, in, O2G_HDR_SIZE + 8));
 	assert_false(k->blocked);
 	assert_int_equal(a->peers[3].lost, 0);
@@ -226,7 +183,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		S(batch__burst),
 		S(batch__ping_pong_never),
-		S(batch__large_follows_in_order),
 		S(inject__in_order),
 		S(inject__not_now),
 		S(inject__socket_full),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
-#include "tcp_host.h"
+#include "host.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -61,9 +61,19 @@ const char *chan_ep_node(const struct chan_ep *ep)
 	return host_of(ep)->node;
 }
 
-bool chan_ep_away(const struct chan_ep *ep)
+bool chan_ep_crowded(const struct chan_ep *ep)
 {
 	return false;
+}
+
+bool chan_ep_away(const struct chan_ep *ep)
+{
+	return host_of(ep)->away;
+}
+
+void chan_nudged(struct chan_ep *ep)
+{
+	host_of(ep)->nudges++;
 }
 
 struct chan_peer *chan_ep_peer(struct chan_ep *ep, u32 rank)
@@ -151,13 +161,18 @@ static struct host *host_of_core(struct o2g_core *c)
 	return container_of(c, struct host, core);
 }
 
+static struct chan_peer *peer_of(struct o2g_peer *p)
+{
+	return container_of(p, struct chan_peer, core);
+}
+
 static int core_xmit(struct o2g_core *c, struct o2g_peer *p,
 		     const struct o2g_hdr *h, struct o2g_req *req, u64 off,
 		     u64 len)
 {
-	struct chan_peer *cp = container_of(p, struct chan_peer, core);
+	struct chan_peer *cp = host_peer(host_of_core(c), p->rank);
 
-	if (!cp->chan)
+	if (!cp || !cp->link)
 		return -O2G_ERR_PEER;
 	return cp->chan->ops->send(cp->chan, cp, h, req, off, len);
 }
@@ -202,6 +217,30 @@ static void core_copy(struct o2g_core *c, const struct o2g_sink *to,
 	chan_sink_write(&s, from->base, len);
 }
 
+static int core_get(struct o2g_core *c, struct o2g_peer *p, u64 addr,
+		    const struct o2g_seg *segs, u32 nsegs, u64 len)
+{
+	struct chan_peer *cp = peer_of(p);
+
+	return cp->chan->ops->get(cp->chan, cp, addr, segs, nsegs, len);
+}
+
+static bool core_expose(struct o2g_core *c, struct o2g_req *req, u64 *addr)
+{
+	if (host_of_core(c)->no_expose || req->view || req->nsegs != 1 ||
+	    !req->peer->can_get || req->len < req->peer->get_min)
+		return false;
+	*addr = (uintptr_t)req->segs->base;
+	return true;
+}
+
+/* No memory is registered here. */
+static int core_mem(struct o2g_core *c, struct o2g_peer *p, u64 key, u64 offset,
+		    u64 len, bool write, struct o2g_seg *seg)
+{
+	return -ENOENT;
+}
+
 static const struct o2g_core_ops core_ops = {
 	.xmit = core_xmit,
 	.complete = core_complete,
@@ -209,6 +248,9 @@ static const struct o2g_core_ops core_ops = {
 	.unexp_alloc = core_unexp_alloc,
 	.unexp_free = core_unexp_free,
 	.copy = core_copy,
+	.get = core_get,
+	.mem = core_mem,
+	.expose = core_expose,
 };
 
 /* --- life --- */
@@ -228,7 +270,7 @@ struct host *host_create(u32 rank, const struct chan_ops *ops, char *why,
 	h->core.budget_total = 16 << 20;
 	h->core.budget_peer = 4 << 20;
 	h->core.data_chunk = 1 << 20;
-	if (ops->open((struct chan_ep *)h, &h->chan, why, why_size)) {
+	if (ops && ops->open(host_ep(h), &h->chan, why, why_size)) {
 		close(h->epfd);
 		free(h);
 		return NULL;
@@ -258,7 +300,8 @@ void host_destroy(struct host *h, bool orderly)
 						    orderly);
 		o2g_proto_peer_down(&h->core, &p->cp.core, -O2G_ERR_PEER);
 	}
-	h->chan->ops->close(h->chan);
+	if (h->chan)
+		h->chan->ops->close(h->chan);
 	o2g_match_each_unexpected(&h->core.match, drop_unexpected, h);
 	if (h->watches || !o2g_list_empty(&h->timers))
 		abort(); /* a watch or timer outlived its channel */
@@ -266,8 +309,9 @@ void host_destroy(struct host *h, bool orderly)
 	free(h);
 }
 
-static struct host_req *req_new(struct host *h, const struct o2g_seg *segs,
-				u32 nsegs)
+/* --- messages --- */
+
+static struct host_req *req_new(struct host *h)
 {
 	for (u32 i = 0; i < HOST_REQS; i++) {
 		struct host_req *q = &h->reqs[i];
@@ -277,40 +321,117 @@ static struct host_req *req_new(struct host *h, const struct o2g_seg *segs,
 		memset(q, 0, sizeof(*q));
 		q->used = true;
 		q->r.id = i + 1;
-		q->r.segs = segs;
-		q->r.nsegs = nsegs;
-		for (u32 j = 0; j < nsegs; j++)
-			q->r.len += segs[j].len;
 		return q;
 	}
 	abort();
 }
 
-struct host_req *host_send(struct host *h, u32 to, u64 tag,
-			   const struct o2g_seg *segs, u32 nsegs)
+/* A list of one segment is copied, so that it may be the caller's local. */
+static void use_segs(struct host_req *q, const struct o2g_seg *segs, u32 nsegs)
 {
-	struct host_req *q = req_new(h, segs, nsegs);
+	if (nsegs == 1) {
+		q->r.seg0 = *segs;
+		segs = &q->r.seg0;
+	}
+	q->r.segs = segs;
+	q->r.nsegs = nsegs;
+	for (u32 i = 0; i < nsegs; i++)
+		q->r.len += segs[i].len;
+}
 
+static void use_view(struct host_req *q, const struct o2g_view *view,
+		     size_t len)
+{
+	q->r.view = view;
+	q->r.segs = &q->r.seg0;
+	q->r.len = len;
+}
+
+static struct host_req *start_send(struct host *h, struct host_req *q, u32 to,
+				   u64 tag)
+{
+	host_peer(h, to); /* how a message is sent depends on the channel */
 	q->r.kind = O2G_REQ_SEND;
-	q->r.peer = &chan_ep_peer((struct chan_ep *)h, to)->core;
+	q->r.peer = &chan_ep_peer(host_ep(h), to)->core;
 	q->r.tag = tag;
 	o2g_proto_send(&h->core, &q->r);
 	return q;
 }
 
-struct host_req *host_recv(struct host *h, u32 from, u64 tag,
-			   const struct o2g_seg *segs, u32 nsegs)
+static struct host_req *start_recv(struct host *h, struct host_req *q, u32 from,
+				   u64 tag)
 {
-	struct host_req *q = req_new(h, segs, nsegs);
-
 	q->r.kind = O2G_REQ_RECV;
-	q->r.peer = from == O2G_MATCH_ANY ?
-			    NULL :
-			    &chan_ep_peer((struct chan_ep *)h, from)->core;
+	if (from != O2G_MATCH_ANY)
+		q->r.peer = &chan_ep_peer(host_ep(h), from)->core;
 	q->r.match.src = from;
 	q->r.match.tag = tag;
 	o2g_proto_recv(&h->core, &q->r);
 	return q;
+}
+
+struct host_req *host_send(struct host *h, u32 to, u64 tag,
+			   const struct o2g_seg *segs, u32 nsegs)
+{
+	struct host_req *q = req_new(h);
+
+	use_segs(q, segs, nsegs);
+	return start_send(h, q, to, tag);
+}
+
+struct host_req *host_recv(struct host *h, u32 from, u64 tag,
+			   const struct o2g_seg *segs, u32 nsegs)
+{
+	struct host_req *q = req_new(h);
+
+	use_segs(q, segs, nsegs);
+	return start_recv(h, q, from, tag);
+}
+
+struct host_req *host_send_buf(struct host *h, u32 to, u64 tag, const void *buf,
+			       size_t len)
+{
+	struct o2g_seg seg = { (void *)buf, len };
+
+	return host_send(h, to, tag, &seg, 1);
+}
+
+struct host_req *host_recv_buf(struct host *h, u32 from, u64 tag, void *buf,
+			       size_t len)
+{
+	struct o2g_seg seg = { buf, len };
+
+	return host_recv(h, from, tag, &seg, 1);
+}
+
+struct host_req *host_send_view(struct host *h, u32 to, u64 tag,
+				const struct o2g_view *view, size_t len)
+{
+	struct host_req *q = req_new(h);
+
+	use_view(q, view, len);
+	return start_send(h, q, to, tag);
+}
+
+struct host_req *host_recv_view(struct host *h, u32 from, u64 tag,
+				const struct o2g_view *view, size_t len)
+{
+	struct host_req *q = req_new(h);
+
+	use_view(q, view, len);
+	return start_recv(h, q, from, tag);
+}
+
+int host_inject(struct host *h, u32 to, u64 tag, const void *buf, u64 len)
+{
+	struct chan_peer *p = chan_ep_peer(host_ep(h), to);
+	struct o2g_hdr hdr = { .type = O2G_PKT_EAGER,
+			       .src = h->rank,
+			       .dst = to,
+			       .tag = tag,
+			       .length = len };
+
+	return h->chan->ops->inject(h->chan, p, &hdr, buf, len);
 }
 
 void host_req_free(struct host_req *q)
@@ -318,9 +439,24 @@ void host_req_free(struct host_req *q)
 	q->used = false;
 }
 
+/* --- connecting --- */
+
+struct chan_peer *host_peer(struct host *h, u32 rank)
+{
+	struct chan_peer *p = chan_ep_peer(host_ep(h), rank);
+
+	if (p->chan || p->core.down)
+		return p;
+	if (!h->peers[rank].card[0] ||
+	    h->chan->ops->connect(h->chan, p, h->peers[rank].card))
+		return NULL;
+	p->chan = h->chan;
+	return p;
+}
+
 int host_connect(struct host *h, struct host *to)
 {
-	struct chan_peer *p = chan_ep_peer((struct chan_ep *)h, to->rank);
+	struct chan_peer *p = chan_ep_peer(host_ep(h), to->rank);
 	char card[O2G_ADDRESS_MAX];
 	int err;
 
@@ -355,25 +491,46 @@ again:
 	}
 }
 
-void host_pump(struct host *h)
-{
-	struct epoll_event e[8];
-	int n;
+#define READY 8 /* events taken at a time */
 
-	if (h->chan->needs_flush && !h->no_flush)
-		h->chan->ops->flush(h->chan);
-	h->packets += h->chan->ops->poll(h->chan);
-	n = epoll_wait(h->epfd, e, 8, 0);
+static int take_events(struct host *h, int timeout_ms)
+{
+	struct epoll_event e[READY];
+	int n = epoll_wait(h->epfd, e, READY, timeout_ms), packets = 0;
+
 	h->live = e;
 	h->nlive = n > 0 ? n : 0;
 	for (int i = 0; i < n; i++) {
 		struct chan_watch *w = e[i].data.ptr;
 
 		if (w)
-			h->packets += w->ready(w, e[i].events);
+			packets += w->ready(w, e[i].events);
 	}
 	h->nlive = 0;
+	return packets;
+}
+
+int host_round(struct host *h, int timeout_ms)
+{
+	const struct chan_ops *ops = h->chan->ops;
+	int n;
+
+	if (h->chan->needs_flush && !h->no_flush)
+		ops->flush(h->chan);
+	n = ops->poll(h->chan);
+	if (n || (timeout_ms && ops->arm(h->chan)))
+		timeout_ms = 0;
+	h->sleeps += timeout_ms > 0;
+	n += take_events(h, timeout_ms);
+	ops->disarm(h->chan);
 	run_timers(h);
+	h->packets += n;
+	return n;
+}
+
+void host_pump(struct host *h)
+{
+	host_round(h, 0);
 }
 
 bool host_run(struct host **hosts, u32 n, const bool *flag, int ms)
@@ -383,6 +540,20 @@ bool host_run(struct host **hosts, u32 n, const bool *flag, int ms)
 	while (!*flag && o2g_now_us() < end)
 		for (u32 i = 0; i < n; i++)
 			host_pump(hosts[i]);
+	return *flag;
+}
+
+bool host_until(struct host *h, const bool *flag, int ms, bool sleep)
+{
+	u64 end = o2g_now_us() + ms * 1000ull;
+	u32 spins = 0;
+
+	while (!*flag && o2g_now_us() < end) {
+		if (sleep)
+			host_round(h, 50);
+		else if (!host_round(h, 0) && ++spins % 256 == 0)
+			usleep(1); /* one core may have to do for both ends */
+	}
 	return *flag;
 }
 

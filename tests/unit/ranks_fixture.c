@@ -1,18 +1,27 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
-/* sources: channel/body.c channel/shm/shm.c channel/shm/seg.c */
-/* sources: channel/shm/conn.c channel/shm/death.c channel/shm/send.c */
-/* sources: channel/shm/recv.c channel/shm/doorbell.c channel/shm/cma.c */
-/* sources: channel/shm/keys.c core/proto.c core/send.c core/recv.c */
-/* sources: core/rma.c core/credit.c core/match.c core/wire.c base/log.c */
-/* sources: base/nearest.c base/settings.c tests/mock/chan_host.c */
-#include "shm_fixture.h"
+/* sources: channel/body.c channel/shm/?*.c tests/mock/host.c */
+/* sources: core/proto.c core/send.c core/recv.c core/rma.c core/credit.c */
+/* sources: core/match.c core/wire.c base/log.c base/nearest.c base/settings.c */
+#include "ranks_fixture.h"
 
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 
-struct chan_ep ep;
+struct host *ep;
 struct shared *shared;
+const struct chan_ops *ranks_ops = &shm_chan_ops;
+void (*ranks_prepare)(void);
+
+u32 other_rank(void)
+{
+	return !ep->rank;
+}
+
+struct host_peer *other_peer(void)
+{
+	return &ep->peers[other_rank()];
+}
 
 void meet(int n)
 {
@@ -32,15 +41,28 @@ void meet_at_work(int n)
 	__atomic_fetch_add(&shared->arrived[n], 1, __ATOMIC_SEQ_CST);
 	while (__atomic_load_n(&shared->arrived[n], __ATOMIC_SEQ_CST) < 2) {
 		CHECK(o2g_now_us() < end);
-		host_round(&ep, 1);
+		host_round(ep, 1);
 	}
+}
+
+struct host *rank_open(u32 rank)
+{
+	char why[512] = "";
+	struct host *h = host_create(rank, ranks_ops, why, sizeof(why));
+
+	if (!h) {
+		fprintf(stderr, "rank %u: open: %s\n", rank, why);
+		_exit(1);
+	}
+	return h;
 }
 
 static void swap_cards(u32 me)
 {
-	strcpy(shared->cards[me], ep.cards[me]);
+	CHECK(!ep->chan->ops->card(ep->chan, shared->cards[me],
+				   sizeof(shared->cards[me])));
 	meet(0);
-	strcpy(ep.cards[!me], shared->cards[!me]);
+	strcpy(other_peer()->card, shared->cards[!me]);
 }
 
 static pid_t start(u32 me, rank_fn *fn)
@@ -54,10 +76,12 @@ static pid_t start(u32 me, rank_fn *fn)
 	signal(SIGBUS, SIG_DFL);
 	signal(SIGABRT, SIG_DFL);
 	alarm(LIMIT_S);
-	CHECK(host_open(&ep, &shm_chan_ops, me, 2) == 0);
+	if (ranks_prepare)
+		ranks_prepare();
+	ep = rank_open(me);
 	swap_cards(me);
 	fn();
-	host_close(&ep);
+	host_destroy(ep, true);
 	_exit(0);
 }
 
@@ -112,28 +136,27 @@ u8 byte_of(u32 message, u64 i)
 
 void sleepy(void)
 {
-	u32 me = ep.core.rank;
 	u64 begin, value = 0;
-	struct o2g_seg seg = { &value, sizeof(value) };
-	struct host_req req;
+	struct host_req *q;
 
-	host_peer(&ep, !me);
+	host_peer(ep, other_rank());
 	meet_at_work(1);
 	begin = o2g_now_us();
 	for (u64 i = 0; i < ROUNDS; i++) {
-		if (i % 2 == me) {
+		if (i % 2 == ep->rank) {
 			value = i;
 			if (i % 3 == 0)
 				usleep(500); /* time to fall asleep */
-			host_isend(&ep, &req, !me, 3, &seg, 1);
-			CHECK(host_until(&ep, &req.done, 5000, true));
+			q = host_send_buf(ep, other_rank(), 3, &value, 8);
+			CHECK(host_until(ep, &q->done, 5000, true));
 		} else {
-			host_irecv(&ep, &req, !me, 3, &seg, 1);
-			CHECK(host_until(&ep, &req.done, 5000, true));
+			q = host_recv_buf(ep, other_rank(), 3, &value, 8);
+			CHECK(host_until(ep, &q->done, 5000, true));
 			CHECK(value == i);
 		}
+		host_req_free(q);
 	}
-	CHECK(ep.sleeps > ROUNDS / 10);
+	CHECK(ep->sleeps > ROUNDS / 10);
 	CHECK(o2g_now_us() - begin < ROUNDS * 50000 / 4);
 	meet_at_work(2);
 }
