@@ -69,11 +69,14 @@ static int say_who(struct pmi_job *job)
 {
 	const char *id = getenv("PMI_JOBID"), *rank = getenv("PMI_RANK");
 	char rest[PMI_KVSNAME_MAX + 64], *answer;
-	int err;
+	int used = 0, err;
 
-	snprintf(rest, sizeof(rest),
-		 "pmijobid=%.*s;pmirank=%.20s;threaded=FALSE;",
-		 PMI_KVSNAME_MAX - 1, id ? id : "", rank ? rank : "0");
+	/* Hydra does not name the job, and gives up on a field without value. */
+	if (id && *id)
+		used = snprintf(rest, sizeof(rest), "pmijobid=%.*s;",
+				PMI_KVSNAME_MAX - 1, id);
+	snprintf(rest + used, sizeof(rest) - used,
+		 "pmirank=%.20s;threaded=FALSE;", rank ? rank : "0");
 	err = ask("fullinit", rest, &answer);
 	if (err == -EREMOTEIO)
 		return refused("to let us join", answer);

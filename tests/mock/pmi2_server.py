@@ -25,6 +25,9 @@ class Rank:
                    PMI_RANK=str(number), PMI_SIZE=str(size), PMI_JOBID="job.1")
         for name in ("O2G_LAUNCHER", "PMI_PORT", "MPI_LOCALNRANKS"):
             env.pop(name, None)
+        if how == "unnamed":    # as Hydra does: PMI-2 must be asked for
+            env["O2G_LAUNCHER"] = "pmi2"
+            del env["PMI_JOBID"]
         self.process = subprocess.Popen(sys.argv[3:], env=env,
                                         pass_fds=[theirs.fileno()])
         theirs.close()
@@ -74,7 +77,8 @@ def greet(rank, line):
 
 
 def fullinit(rank, ask):
-    assert ask["pmijobid"] == "job.1" and ask["pmirank"] == str(rank.number)
+    assert ask.get("pmijobid") == (None if how == "unnamed" else "job.1")
+    assert ask["pmirank"] == str(rank.number)
     if how == "refuse-init":
         return "rc=-1;errmsg=who are you;"
     return "pmi-version=2;pmi-subversion=0;rank=%d;size=%d;appnum=5;" \
@@ -135,6 +139,14 @@ commands = {"fullinit": fullinit, "job-getid": getid,
             "abort": abort}
 
 
+def parse(text):
+    """The fields of a question. As strict as MPICH 4.2, which ends the job when
+    a field has no value."""
+    ask = dict(word.split("=", 1) for word in text[:-1].split(";"))
+    assert all(ask.values()), "a field without value: " + text
+    return ask
+
+
 def serve(rank):
     data = rank.sock.recv(65536)
     rank.data += data
@@ -143,7 +155,7 @@ def serve(rank):
             greet(rank, text)
             continue
         assert text.endswith(";"), text
-        ask = dict(word.split("=", 1) for word in text[:-1].split(";"))
+        ask = parse(text)
         words = commands[ask["cmd"]](rank, ask)
         if words is not None:
             rank.answer("cmd=%s-response;%s" % (ask["cmd"], words))

@@ -19,6 +19,10 @@ served()
 served well 3 board
 expect_rc 0
 [ "$(grep -c 'of 3 app 5 universe 17 board ok' "$TMP/out")" = 3 ] || fail board
+# By a launcher that does not name the job.
+served unnamed 2 board
+expect_rc 0
+expect_lines "$TMP/out" 2
 # In the smallest pieces.
 served bytes 2 board
 expect_rc 0
