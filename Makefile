@@ -3,6 +3,8 @@
 # make            build everything into build/
 # make run        set up, build, and show a job of four ranks
 # make test       set up, build, run every test; T=pattern runs some of them
+# make test-long  the same, with the long forms of what make test runs shortened
+# make fresh      both, on a Debian that has nothing yet: SUITE=trixie for Debian 13
 # make thread-test  threads in MPI, under ThreadSanitizer
 # make real       run programs that others have written; P=name runs one
 # make vm-test    the driver in virtual machines (see docs/lab.md)
@@ -36,8 +38,9 @@ endif
 OPT     ?= -O2 -g
 # Programs that test the library: optimizing them takes longer than they run.
 TEST_OPT ?= -O0 -g
-# Seconds for each fuzz target, in `make test` and in `make fuzz`.
+# Seconds for each fuzz target, in `make test`, `make test-long` and `make fuzz`.
 FUZZ_SHORT   ?= 10
+FUZZ_LONG    ?= 120
 FUZZ_SECONDS ?= 600
 
 WARN := -Wall -Wextra -Wstrict-prototypes -Wmissing-prototypes \
@@ -108,7 +111,7 @@ EXAMPLES_O2G := $(filter-out $(EXAMPLES_MPI),$(EXAMPLES))
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
 .SUFFIXES:
-.PHONY: all run test thread-test real test-build bench bench-build report fuzz install install-parts \
+.PHONY: all run test test-long fresh thread-test real test-build bench bench-build report fuzz install install-parts \
         uninstall clean setup FORCE
 all: $(LIBO2G) $(LIBMPI) $(BUILD)/bin/o2g $(EXAMPLES)
 
@@ -241,7 +244,7 @@ jobs = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
 again = $(MAKE) --no-print-directory $(jobs)
 
 run:
-	@scripts/setup build
+	@scripts/setup run
 	@$(again) -s all
 	@BUILD=$(BUILD) scripts/demo
 
@@ -249,6 +252,14 @@ test:
 	@scripts/setup test
 	@$(again) -s test-build
 	@BUILD=$(BUILD) FUZZ_SHORT=$(FUZZ_SHORT) tests/run $(T)
+
+test-long:
+	@scripts/setup test
+	@$(again) -s test-build
+	@BUILD=$(BUILD) LONG=1 FUZZ_SHORT=$(FUZZ_LONG) tests/run $(T)
+
+fresh:
+	@SUITE='$(SUITE)' T='$(T)' .ci/run
 
 # The tests in which threads are in MPI at the same time, on libraries that
 # report races: those are failures.

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 #
-# For tests/run and the scripts of tests/system, which start with
+# Sourced by tests/run and by the scripts of tests/system, which start with
 #	cd "$(dirname "$0")/../.." && . tests/lib.sh
 # and end with exit code 0, 1 or (not possible here) 77.
 
@@ -81,6 +81,24 @@ expect_not()
 	echo "--- $1 ---" >&2
 	tail -n 30 "$1" >&2
 	fail "a line matches: $2"
+}
+
+# own_network: run the script again, in a network that has nothing but lo, so that
+# the servers it starts open no port of the machine. Comes first in a script.
+own_network()
+{
+	local how=()
+
+	if [ -n "${TEST_OWN_NETWORK:-}" ]; then
+		ip link set lo up || fail "there is no lo"
+		return
+	fi
+	command -v ip >/dev/null || skip "needs ip, of iproute2"
+	[ "$(id -u)" = 0 ] || how=(--user --map-current-user --keep-caps)
+	unshare "${how[@]}" --net true 2>/dev/null ||
+		skip "network namespaces cannot be made here"
+	TEST_OWN_NETWORK=1 exec unshare "${how[@]}" --net \
+		bash "$PWD/tests/system/$(basename "$0")" "$@"
 }
 
 # --- network namespaces that stand for hosts ---

@@ -1,13 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 # timeout: 120
-# A Slurm of one node is started on this machine, runs our programs with srun,
-# by PMI-2 and by PMIx, and is ended again. Everything that Slurm writes is in a
-# directory that is removed; its ports are of this run only. Needs root and
-# Debian's packages slurm-wlm and munge.
+# A Slurm of one node is started on this machine, in a network of its own, runs
+# our programs with srun, by PMI-2 and by PMIx, and is ended again. Everything
+# that Slurm writes is in a directory that is removed. Needs root and Debian's
+# packages slurm-wlm and munge.
 cd "$(dirname "$0")/../.." && . tests/real/lib.sh
 
 need_root
+own_network
 for c in munged slurmctld slurmd srun; do
 	PATH=$PATH:/usr/sbin command -v $c >/dev/null ||
 		skip "$c is missing: apt-get install slurm-wlm munge"
@@ -33,7 +34,7 @@ start()
 }
 
 host=$(hostname -s)
-port=$((20000 + $$ % 20000))
+port=6817
 mkdir -m 755 "$TMP/state" "$TMP/spool"
 chmod 755 "$TMP"
 (umask 077 && head -c 1024 /dev/urandom >"$TMP/munge.key")

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
-# The default agent for real: an ssh server of our own on this host.
-cd "$(dirname "$0")/../.." && . tests/lib.sh && . tests/system/launch.inc
+# The default agent for real: an ssh server of our own, in a network of its own.
+cd "$(dirname "$0")/../.." && . tests/lib.sh && own_network && . tests/system/launch.inc
 
 sshd=$(PATH=$PATH:/usr/sbin command -v sshd) || skip "needs sshd"
 command -v ssh >/dev/null && command -v ssh-keygen >/dev/null ||
@@ -10,7 +10,7 @@ if [ "$(id -u)" = 0 ]; then
 	id sshd >/dev/null 2>&1 || skip "there is no user sshd"
 	mkdir -p /run/sshd
 fi
-port=$((20000 + $$ % 20000))
+port=2222
 ssh-keygen -q -t ed25519 -N '' -f "$TMP/key" </dev/null || fail "ssh-keygen"
 ssh-keygen -q -t ed25519 -N '' -f "$TMP/hostkey" </dev/null || fail "ssh-keygen"
 cat >"$TMP/sshd_config" <<END
@@ -31,7 +31,7 @@ at_exit()
 }
 agent="ssh -x -p $port -i $TMP/key -o BatchMode=yes -o LogLevel=ERROR \
 -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null"
-wait_for 5 $agent 127.0.0.1 true || skip "sshd does not run here: $(cat "$TMP/log")"
+wait_for 10 $agent 127.0.0.1 true || fail "sshd does not answer: $(cat "$TMP/log")"
 
 afar()
 {
