@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 #
 # make vm-test         the driver and the kernel engine in virtual machines:
-#                      docs/lab.md; T=pattern runs some, LAB_KERNEL=6.12 or
-#                      sid, LAB_ALL=1 every line of the MPI test list
+#                      docs/lab.md; T=pattern runs some, LAB_KERNEL=6.1, 6.12
+#                      or sid, LAB_ALL=1 every line of the MPI test list
 # make vm-debug-test   the same on a kernel built with KASAN, lockdep and others
 # make vm-fuzz         fuzz the driver for FUZZ_SECONDS
 # make driver-check    sparse and checkpatch
@@ -10,7 +10,9 @@
 #                      S="calls messages" runs some of its parts
 # make lab-build       only build what a guest needs
 
-LAB_KERNEL ?= 6.1
+ifndef LAB_KERNEL
+LAB_KERNEL := $(shell lab/kernel default)
+endif
 LAB_ALL ?= 0
 LAB_OUT := $(BUILD)/lab/$(notdir $(LAB_KERNEL))
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 #
-# For lab/vm: how a guest is made and started. The settings are the variables
-# vm_*.
+# Sourced by lab/vm: how a guest is made and started. The settings are the
+# variables vm_*.
 
 lab_cannot()
 {
@@ -20,7 +20,8 @@ lab_tmp()
 
 vm_defaults()
 {
-	vm_kernel=${LAB_KERNEL:-6.1} vm_cpus=2 vm_mem=512 vm_time=120
+	vm_kernel=${LAB_KERNEL:-$("$lab/kernel" default)}
+	vm_cpus=2 vm_mem=512 vm_time=120
 	vm_append= vm_qemu= vm_tty= vm_name=lab vm_tcg=thread=multi vm_cpu=max
 	pair_words=()
 }

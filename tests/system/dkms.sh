@@ -1,18 +1,20 @@
+#!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
-# timeout: 120
+# timeout: 300
 # The driver's sources as dkms takes them: added, built, installed, removed, all
-# in folders of the test's own. For Debian 12's kernel if the lab has it, else for
-# the running one.
+# in folders of the test's own. For the kernel of the lab, which may have to be
+# fetched first; where it cannot be had, for the running one.
 cd "$(dirname "$0")/../.." && . tests/lib.sh
 command -v dkms >/dev/null || skip "there is no dkms here"
 make_tmp
 
-if lab/kernel list | grep -q '^6.1: [0-9]'; then
-	kdir=$(lab/kernel headers 6.1) version=$(cat "$(lab/kernel dir 6.1)/version")
+kernel=$(lab/kernel default)
+if dir=$(lab/kernel dir "$kernel" 2>"$TMP/log"); then
+	kdir=$(lab/kernel headers "$kernel") version=$(cat "$dir/version")
 else
 	version=$(uname -r) kdir=/lib/modules/$version/build
 fi
-[ -f "$kdir/Makefile" ] || skip "no kernel headers"
+[ -f "$kdir/Makefile" ] || skip "no kernel headers: $(tail -n 1 "$TMP/log")"
 
 make -s install-dkms DESTDIR="$TMP" || fail "make install-dkms"
 sources=$(echo "$TMP"/usr/src/o2g-*)
