@@ -1,3 +1,4 @@
+#!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 # System calls to receive a message of 8 B, with a receive posted and polled for when
 # the message has come: what waiting takes is not in it.

@@ -1,3 +1,4 @@
+#!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 # Messages of 1 MiB from machine a to machine b, as fast as they go, with different
 # bounds to what b copies in softirq; and what a program in b gets beside it.

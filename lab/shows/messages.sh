@@ -1,3 +1,4 @@
+#!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 # Instructions of the whole machine for a message of 8 B. On the kernel engine the
 # ranks of one host do not use TCP; "o2g-kernel-tcp" does.

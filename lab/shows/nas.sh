@@ -1,3 +1,4 @@
+#!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 # The NAS kernels: nas.sh RANKS CLASS SECONDS [KERNEL...]. Each run has so many
 # seconds of the processor, its start included: idle time is not counted, since in

@@ -1,3 +1,4 @@
+#!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 # How much of a message hides behind computing, over a cable that is the limit.
 . lab/shows/mpis.inc

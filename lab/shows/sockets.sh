@@ -1,3 +1,4 @@
+#!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 # Instructions for a message with ever more registered sockets.
 . lab/shows/mpis.inc

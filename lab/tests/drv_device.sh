@@ -1,3 +1,4 @@
+#!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 # timeout: 240
 # Every call of the driver, by hand, with good and bad arguments; the ends of

@@ -1,3 +1,4 @@
+#!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 # timeout: 90
 # A rank ends in a job that goes on, on the kernel engine: what the others wait for

@@ -1,3 +1,4 @@
+#!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 # timeout: 90
 # The kernel engine is chosen by itself when the driver is there, and carries a

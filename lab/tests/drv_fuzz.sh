@@ -1,3 +1,4 @@
+#!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 # timeout: 90
 # Bad programs and bad peers: lab/fuzz_dev.c, for FUZZ_SHORT seconds, always with

@@ -1,3 +1,4 @@
+#!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 # timeout: 240
 # Rounds of: a job, kill -9 at a random moment, unload, load. ROUNDS in the

@@ -1,3 +1,4 @@
+#!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 # timeout: 120
 # A rank of four is killed at a random moment, and the job goes on, on the kernel

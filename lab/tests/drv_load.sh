@@ -1,3 +1,4 @@
+#!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 # The driver loads, unloads and loads again, but not while it is in use.
 . lab/tests/guest.inc

@@ -1,3 +1,4 @@
+#!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 # timeout: 300
 # MPI programs on the kernel engine: lines of tests/mpi/testlist, over tcp. The

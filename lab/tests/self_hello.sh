@@ -1,3 +1,4 @@
+#!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 # A module loads, is seen, unloads, and loads again.
 . lab/tests/guest.inc

@@ -1,3 +1,4 @@
+#!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 # needs: debug
 # expect: BUG: sleeping function called from invalid context

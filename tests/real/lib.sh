@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 #
-# For the scripts of tests/real: source it in the root of the tree. They run
+# Sourced by the scripts of tests/real, in the root of the tree. They run
 # programs that others have written, fetched from Debian's archive into $REAL;
 # nothing of them is kept in this tree, and nothing is installed.
 #

@@ -1,3 +1,4 @@
+#!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 # timeout: 120
 # bench/run: shared memory, hosts on a bridge, a worse cable; its file of results,

@@ -1,3 +1,4 @@
+#!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 # The BPF program knows every connection of a process, whatever its addresses.
 cd "$(dirname "$0")/../.." && . tests/lib.sh

@@ -1,3 +1,4 @@
+#!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 # Segments that repeat a part of what has come, as after a loss: no byte comes twice.
 cd "$(dirname "$0")/../.." && . tests/lib.sh

@@ -1,3 +1,4 @@
+#!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 # Ranks that talk much over bpf get a socket for each direction, in one job and
 # not in the other; what they say to each other arrives in any case.

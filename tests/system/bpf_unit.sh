@@ -1,3 +1,4 @@
+#!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 # The systemd unit: systemd understands it, and what it starts, reloads and stops
 # does that. Where systemd is not in charge of the machine it cannot be enabled, so

@@ -1,3 +1,4 @@
+#!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 # Ordinary users receive through the program, each from seats of their own, and
 # fall back to tcp, with a reason, where they have none.

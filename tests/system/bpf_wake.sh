@@ -1,3 +1,4 @@
+#!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 # Who sleeps in the middle of a large body is woken when enough of it is there, and
 # for less only when no more can come.

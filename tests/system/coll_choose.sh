@@ -1,3 +1,4 @@
+#!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 # Algorithms that O2G_COLL chooses give the right results too, in all forms of the
 # calls; and a wrong name is said once per rank and left out.

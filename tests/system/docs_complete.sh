@@ -1,3 +1,4 @@
+#!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 # Every public call has a manual page and is exported, nothing else is, and every
 # setting is in o2g(7) with its default.

@@ -1,3 +1,4 @@
+#!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 # timeout: 120
 # A sender that does not stop and a receiver that sleeps: its memory stays within

@@ -1,3 +1,4 @@
+#!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 # Every integer and handle constant has one value in C, mpif.h, mpi and mpi_f08;
 # lengths of strings are one less in Fortran.

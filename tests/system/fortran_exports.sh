@@ -1,3 +1,4 @@
+#!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 # The Fortran library has every routine that the table says is there, under all
 # its names, and nothing else; it needs nothing of the compiler's runtime.

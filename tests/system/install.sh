@@ -1,3 +1,4 @@
+#!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 # timeout: 300
 # Install, then use only what was installed; uninstall leaves nothing.

@@ -1,3 +1,4 @@
+#!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 # timeout: 120
 # A rank is killed at a random moment, in MPI_Init, in collectives of all kinds, in

@@ -1,3 +1,4 @@
+#!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 # Modules for a kernel that brings its own compiler are built with that, whatever CC
 # is, and also if an older lab/kernel has fetched it. The kernel is made up.

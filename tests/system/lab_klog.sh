@@ -1,3 +1,4 @@
+#!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 # lab/klog finds every kind of report, and none in a log without.
 cd "$(dirname "$0")/../.." && . tests/lib.sh

@@ -1,3 +1,4 @@
+#!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 # An error that nobody handles ends the job, in words that name function,
 # argument, value, communicator and rank; and O2G_STATS says who talked to whom.

@@ -1,3 +1,4 @@
+#!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 # mpi.h and libmpi.so agree: every function that is declared exists, as a
 # strong PMPI_ name and a weak MPI_ name; nothing else is exported; the header

@@ -1,3 +1,4 @@
+#!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 # What is wrong in the environment is said, with what would be right.
 cd "$(dirname "$0")/../.." && . tests/lib.sh

@@ -1,3 +1,4 @@
+#!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 # No room for the rings: a message that says what to do, and tcp instead.
 cd "$(dirname "$0")/../.." && . tests/lib.sh

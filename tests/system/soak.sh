@@ -1,3 +1,4 @@
+#!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 # timeout: 90
 # Messages of random sizes, ranks killed at random, every byte checked, over each

@@ -1,3 +1,4 @@
+#!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 # Strangers at a rank's port: garbage, a web browser, half of a hello, and
 # connections that say nothing. The job does not notice.

@@ -1,3 +1,4 @@
+#!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 # timeout: 120
 # A host that vanishes without a word, as when its cable is pulled: those who wait
