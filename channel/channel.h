@@ -143,9 +143,6 @@ struct chan_ops {
 	/* "10.0.0.1:4711 -> 10.0.0.2:4001", for info and error messages. */
 	void (*describe)(struct chan *c, struct chan_peer *p, char *buf,
 			 size_t size);
-	/* Take over a connected socket (registered by the program); raw peers
-	 * only, NULL where that makes no sense. */
-	int (*adopt)(struct chan *c, struct chan_peer *p, int fd);
 };
 
 extern const struct chan_ops shm_chan_ops, bpf_chan_ops, tcp_chan_ops;

@@ -164,8 +164,6 @@ static void leave(struct tcp_conn *k)
 
 	bpf_name_clear(b->place.seat, index);
 	bpf_conn_sync(k->watch.fd);
-	if (k->adopted) /* the program goes on with it */
-		bpf_sys_delete(b->place.socks, &index);
 	b->conns[index] = NULL;
 	b->njoined--;
 	if (b->busy == k)

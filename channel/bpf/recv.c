@@ -127,7 +127,7 @@ static void is_busy(struct bpf_chan *b, struct tcp_conn *k)
 		k->streak = 0;
 	}
 	b->idle = 0;
-	if (k->watched && !b->tcp.armed && !k->blocked && !k->adopted &&
+	if (k->watched && !b->tcp.armed && !k->blocked &&
 	    ++k->streak >= TCP_STREAK) {
 		tcp_conn_unwatch(k);
 		STORE(shared(k)->calm, 1);

@@ -49,8 +49,3 @@ int bpf_sys_lookup(int map, const void *key, void *value)
 {
 	return element(BPF_MAP_LOOKUP_ELEM, map, key, value, 0);
 }
-
-int bpf_sys_delete(int map, const void *key)
-{
-	return element(BPF_MAP_DELETE_ELEM, map, key, NULL, 0);
-}

@@ -13,7 +13,5 @@ int bpf_sys_get(const char *path);
 /* 0 or negative errno; @flags BPF_ANY, BPF_NOEXIST. */
 int bpf_sys_update(int map, const void *key, const void *value, u64 flags);
 int bpf_sys_lookup(int map, const void *key, void *value);
-int bpf_sys_delete(int map, const void *key);
-/* @key NULL: the first one. -ENOENT: there is none after it. */
 
 #endif

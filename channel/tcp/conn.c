@@ -121,15 +121,10 @@ static int detach(struct tcp_conn *k)
 	return fd;
 }
 
-/* The same at its end: the caller closes it. -1: there is none of ours. */
+/* The same at its end: the caller closes it. -1: there is none. */
 static int take_fd(struct tcp_conn *k)
 {
-	int fd;
-
-	if (k->watch.fd < 0)
-		return -1;
-	fd = detach(k);
-	return k->adopted ? -1 : fd;
+	return k->watch.fd < 0 ? -1 : detach(k);
 }
 
 /* And the one for sending, of a connection that has two. */
@@ -192,7 +187,7 @@ static int accept_fd(struct tcp_conn *k, int fd)
 {
 	int err = 1;
 
-	if (is_bound(k) && !k->adopted)
+	if (is_bound(k))
 		err = chan_ep_handover(k->chan->chan.ep, k->peer, fd);
 	if (err < 0)
 		return err;
@@ -403,23 +398,6 @@ void tcp_forget(struct chan *chan, struct chan_peer *p)
 
 	if (k)
 		tcp_conn_destroy(k);
-}
-
-int tcp_adopt(struct chan *chan, struct chan_peer *p, int fd)
-{
-	struct tcp_conn *k = tcp_conn_create(tcp_chan_of(chan), p);
-	int err;
-
-	if (!k)
-		return -ENOMEM;
-	conn_bind(k);
-	p->core.raw = true;
-	p->core.inject_max = 0;
-	k->adopted = true;
-	err = tcp_conn_open(k, fd);
-	if (err)
-		tcp_conn_destroy(k);
-	return err;
 }
 
 void tcp_describe(struct chan *c, struct chan_peer *p, char *buf, size_t size)

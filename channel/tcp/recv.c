@@ -461,7 +461,7 @@ static int poll_hot(struct tcp_conn *k)
 
 	/* Where it is not in front any more it may be gone. */
 	if (packets && c->hot[0] == k && k->watched && !c->armed &&
-	    !k->blocked && !k->adopted && ++k->streak >= TCP_STREAK)
+	    !k->blocked && ++k->streak >= TCP_STREAK)
 		tcp_conn_unwatch(k);
 	return packets;
 }

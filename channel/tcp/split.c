@@ -66,8 +66,8 @@ static bool affords(struct tcp_chan *c, int fd)
 /* Could its directions be parted? They are not yet. */
 static bool is_whole(const struct tcp_conn *k)
 {
-	return k->chan->splits && k->state == TCP_OPEN && !k->adopted &&
-	       !k->tx_err && !k->hup && !k->split && !tcp_conn_is_split(k) &&
+	return k->chan->splits && k->state == TCP_OPEN && !k->tx_err &&
+	       !k->hup && !k->split && !tcp_conn_is_split(k) &&
 	       k->intake == k->chan->intake;
 }
 

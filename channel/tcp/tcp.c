@@ -186,5 +186,4 @@ const struct chan_ops tcp_chan_ops = {
 	.arm = tcp_arm,
 	.disarm = tcp_disarm,
 	.describe = tcp_describe,
-	.adopt = tcp_adopt,
 };

@@ -62,8 +62,8 @@ struct tcp_intake {
 	/* The connection stands. 0: taken over, from the next byte on;
 	 * negative: it is read with recv(), as ever. */
 	int (*join)(struct tcp_conn *k);
-	/* Its socket is about to be closed, or to be given back (adopted ones);
-	 * until it is, recv() finds what still comes. */
+	/* Its socket is about to be closed; until it is, recv() finds what
+	 * still comes. */
 	void (*leave)(struct tcp_conn *k);
 	/* Something is there, or it was closed. Packets handled; the
 	 * connection may be gone afterwards. */
@@ -88,7 +88,6 @@ struct tcp_conn {
 	int lowat;	     /* SO_RCVLOWAT, as far as we know */
 	struct o2g_list all; /* chan->conns */
 	u8 state;
-	bool adopted;	/* the program's socket: not closed by us */
 	bool hup;	/* the peer will send no more: read on to the end */
 	bool pushing;	/* in tcp_push: send() only queues */
 	bool blocked;	/* the socket took no more: wait for EPOLLOUT */
@@ -222,7 +221,7 @@ bool tcp_dial_committed(const struct tcp_conn *k);
 struct tcp_conn *tcp_conn_create(struct tcp_chan *c, struct chan_peer *p);
 void tcp_conn_destroy(struct tcp_conn *k);
 struct tcp_conn *tcp_conn_find(struct tcp_chan *c, u32 rank);
-/* @fd, which has passed its hello or needs none, carries the pair from now. */
+/* @fd, which has passed its hello, carries the pair from now. */
 int tcp_conn_open(struct tcp_conn *k, int fd);
 void tcp_conn_lost(struct tcp_conn *k, int err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
@@ -279,7 +278,6 @@ void tcp_linger_finish(struct tcp_chan *c);
 int tcp_connect(struct chan *c, struct chan_peer *p, const char *card);
 void tcp_disconnect(struct chan *c, struct chan_peer *p, bool orderly);
 void tcp_forget(struct chan *c, struct chan_peer *p);
-int tcp_adopt(struct chan *c, struct chan_peer *p, int fd);
 void tcp_describe(struct chan *c, struct chan_peer *p, char *buf, size_t size);
 
 /* split.c */

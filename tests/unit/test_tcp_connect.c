@@ -3,7 +3,6 @@
 /* TCP connections: dialled, by both at once, not at all, and not by us. */
 #include "tcp_fixture.h"
 
-#include <fcntl.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
@@ -260,39 +259,6 @@ static void tie__higher_rank_is_refused(void **state)
 	close(l);
 }
 
-static void adopt__programs_socket(void **state)
-{
-	int sv[2], flags;
-	u8 wire[O2G_HDR_SIZE + 3] = { 0 }, in[3];
-	struct o2g_seg si = { in, 3 };
-	struct o2g_hdr h = { .type = O2G_PKT_EAGER,
-			     .src = 5,
-			     .dst = 0,
-			     .tag = 1,
-			     .length = 3 };
-	struct host_req *r = host_recv(a, 5, 1, &si, 1);
-	struct chan_peer *p = chan_ep_peer((struct chan_ep *)a, 5);
-
-	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, sv), 0);
-	flags = fcntl(sv[0], F_GETFL);
-	assert_int_equal(a->chan->ops->adopt(a->chan, p, sv[0]), 0);
-	assert_true(p->core.raw);
-	assert_int_equal(fcntl(sv[0], F_GETFL), flags);
-	o2g_wire_encode(&h, wire);
-	memcpy(wire + O2G_HDR_SIZE, "abc", 3);
-	assert_int_equal(write(sv[1], wire, 30), 30);
-	host_idle(both, 1, 5);
-	assert_int_equal(write(sv[1], wire + 30, sizeof(wire) - 30),
-			 sizeof(wire) - 30);
-	assert_true(host_run(both, 1, &r->done, 1000));
-	assert_memory_equal(in, "abc", 3);
-	close(sv[1]);
-	host_idle(both, 1, 20);
-	assert_int_equal(a->peers[5].lost, 1);
-	assert_int_equal(fcntl(sv[0], F_GETFL), flags); /* not closed by us */
-	close(sv[0]);
-}
-
 static void peer__carried_by_another_channel(void **state)
 {
 	static struct chan other;
@@ -338,7 +304,6 @@ int main(void)
 		S(tie__lower_rank_stands),
 		S(tie__lower_rank_yields_before_its_answer),
 		S(tie__higher_rank_is_refused),
-		S(adopt__programs_socket),
 		S(peer__carried_by_another_channel),
 	};
 
