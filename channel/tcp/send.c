@@ -6,11 +6,9 @@
  * user's memory; what the socket does not take is queued. Order is always: the
  * batch (out[]), then the queue, then new packets.
  *
- * The batch is for programs that send many small messages in a row. The first
- * goes out immediately; one that follows within microseconds, with no poll, no
- * flush and no packet from that peer in between, is copied to the batch, which
- * the engine flushes as soon as the program waits or tests, and a timer if it
- * does neither. A ping-pong receives between two sends and so never gets there.
+ * The batch is for programs that send many small messages in a row (burst.h). It
+ * is flushed by the engine as soon as the program waits or tests, and by a timer if
+ * it does neither.
  *
  * o2g_proto_sent() may send again, from inside tcp_push(): then send() only
  * queues, and the loop in tcp_push() goes on with it.
@@ -21,7 +19,6 @@
 #include <sys/uio.h>
 
 #include "call.h"
-#include "clock.h"
 
 struct out_vec {
 	struct o2g_seg v[TCP_IOV]; /* struct iovec */
@@ -259,13 +256,6 @@ void tcp_send_drop(struct tcp_conn *k)
 
 /* --- a new packet --- */
 
-/* A burst begins here: the call itself takes longer than what makes one. */
-static inline void sent_now(struct tcp_conn *k)
-{
-	k->last_ns = o2g_now_ns();
-	k->last_turn = k->chan->turn;
-}
-
 /* A small packet in one piece: the kernel is quicker with that. */
 static ssize_t send_small(struct tcp_conn *k, const u8 *hdr,
 			  const struct o2g_req *req, u64 off, u64 len)
@@ -277,7 +267,7 @@ static ssize_t send_small(struct tcp_conn *k, const u8 *hdr,
 	if (len)
 		chan_req_read(req, off, buf + O2G_HDR_SIZE, len);
 	n = tcp_call_send(k->out_fd, buf, O2G_HDR_SIZE + len);
-	sent_now(k);
+	o2g_burst_left(&k->burst, k->chan->turn);
 	if (unlikely(n < (ssize_t)(O2G_HDR_SIZE + len)))
 		tcp_conn_block(k);
 	return n;
@@ -323,20 +313,11 @@ static int send_now(struct tcp_conn *k, const struct o2g_hdr *h,
 	return enqueue(k, hdr, O2G_HDR_SIZE, req, off + rest, len - rest);
 }
 
-static bool in_burst(struct tcp_conn *k)
-{
-	u64 last = k->last_ns;
-
-	if (k->last_turn != k->chan->turn)
-		return false;
-	k->last_ns = o2g_now_ns();
-	return k->last_ns - last < TCP_BURST_NS;
-}
-
 /* @n bytes more are in the batch. */
 static void out_grown(struct tcp_conn *k, u64 n)
 {
 	struct tcp_chan *c = k->chan;
+	u32 us;
 
 	k->out_tail += n;
 	if (o2g_list_empty(&k->dirty))
@@ -344,11 +325,9 @@ static void out_grown(struct tcp_conn *k, u64 n)
 	if (c->chan.needs_flush)
 		return;
 	c->chan.needs_flush = true;
-	c->batch_ns = k->last_ns;
-	if (!c->flush_set) {
-		c->flush_set = true;
-		chan_timer_set(c->chan.ep, &c->flush_timer, c->flush_us);
-	}
+	us = o2g_batch_begin(&c->batch, k->burst.last_ns);
+	if (us)
+		chan_timer_set(c->chan.ep, &c->flush_timer, us);
 }
 
 static bool out_fits(struct tcp_conn *k, u64 len)
@@ -364,7 +343,7 @@ static inline bool batch(struct tcp_conn *k, u64 len)
 	if (len > TCP_SMALL)
 		return false;
 	/* A batch that waits takes what fits: nothing may overtake it. */
-	if (!in_burst(k) && out_empty(k))
+	if (!o2g_burst_goes_on(&k->burst, k->chan->turn) && out_empty(k))
 		return false;
 	return out_fits(k, len);
 }
@@ -430,7 +409,7 @@ int tcp_inject(struct chan *c, struct chan_peer *p, const struct o2g_hdr *h,
 	if (unlikely(k->chan->hot[0] != k))
 		tcp_conn_hot(k);
 	/* Nothing may overtake a batch. */
-	wait = in_burst(k) || !out_empty(k);
+	wait = o2g_burst_goes_on(&k->burst, k->chan->turn) || !out_empty(k);
 	at = k->out + k->out_tail;
 	o2g_wire_put(h, at);
 	if (len)
@@ -440,7 +419,7 @@ int tcp_inject(struct chan *c, struct chan_peer *p, const struct o2g_hdr *h,
 		return 0;
 	}
 	n = tcp_call_send(k->out_fd, at, bytes);
-	sent_now(k);
+	o2g_burst_left(&k->burst, k->chan->turn);
 	return likely(n == (ssize_t)bytes) ? 0 : inject_rest(k, n, bytes);
 }
 
@@ -462,28 +441,18 @@ void tcp_flush(struct chan *chan)
 	}
 }
 
-/*
- * A timer costs a thread its sleep, and most programs wait or test soon after a
- * burst. So it is not taken back when the batch goes out, and each time it finds
- * nothing to do the next one is set later; the first batch that really had to
- * wait for it brings the short time back.
- */
 void tcp_flush_timer(struct chan_timer *t)
 {
 	struct tcp_chan *c = container_of(t, struct tcp_chan, flush_timer);
-	u64 late = TCP_FLUSH_US * 1000 / 2;
 
-	c->flush_set = false;
-	if (!c->chan.needs_flush) {
-		if (c->flush_us < TCP_FLUSH_MAX_US)
-			c->flush_us *= 2;
-		return;
-	}
-	if (o2g_now_ns() - c->batch_ns >= late) {
+	switch (o2g_batch_timer(&c->batch, c->chan.needs_flush, o2g_now_ns())) {
+	case O2G_BATCH_DUE:
 		tcp_flush(&c->chan);
-		c->flush_us = TCP_FLUSH_US;
-		return;
+		break;
+	case O2G_BATCH_YOUNG:
+		chan_timer_set(c->chan.ep, t, o2g_batch_again(&c->batch));
+		break;
+	case O2G_BATCH_GONE:
+		break;
 	}
-	c->flush_set = true;
-	chan_timer_set(c->chan.ep, t, TCP_FLUSH_US);
 }

@@ -101,7 +101,7 @@ int tcp_chan_init(struct tcp_chan *c, const struct chan_ops *ops,
 	o2g_list_init(&c->linger_timer.link);
 	o2g_list_init(&c->alive_timer.link);
 	c->flush_timer.fn = tcp_flush_timer;
-	c->flush_us = TCP_FLUSH_US;
+	o2g_batch_init(&c->batch);
 	host_name(c->host, sizeof(c->host));
 	err = choose_addresses(c, why, why_size);
 	return err ? err : tcp_listen(c, why, why_size);

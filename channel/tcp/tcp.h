@@ -19,6 +19,7 @@
 #define TCP_TCP_H
 
 #include "addr.h"
+#include "burst.h"
 #include "channel.h"
 #include "hello.h"
 #include "stream.h"
@@ -35,9 +36,6 @@
 #define TCP_VIEW (128u << 10) /* of a view, in one call */
 #define TCP_OUT_SIZE 16384    /* batch of small packets */
 #define TCP_SMALL 1024	      /* body that may be batched */
-#define TCP_BURST_NS 20000
-#define TCP_FLUSH_US 50	      /* a batch waits for a flush this long ... */
-#define TCP_FLUSH_MAX_US 6400 /* ... or this, where it never had to */
 #define TCP_IOV 32
 #define TCP_WORK_BYTES (1u << 20) /* per connection and call */
 #define TCP_LARGE (24 << 10)  /* a body worth one more call to copy it once */
@@ -122,9 +120,8 @@ struct tcp_conn {
 		*last_here; /* MOVED: what is behind it goes to the outlet */
 	u8 *out;
 	u32 out_head, out_tail;
-	u64 last_ns;	       /* when a small packet last went out */
-	u64 last_turn;	       /* chan->turn at that time */
-	struct o2g_list dirty; /* chan->dirty: out[] waits for a flush */
+	struct o2g_burst burst; /* of small packets */
+	struct o2g_list dirty;	/* chan->dirty: out[] waits for a flush */
 };
 
 /* An accepted socket that has not proved anything yet. */
@@ -174,11 +171,9 @@ struct tcp_chan {
 	bool armed; /* somebody sleeps: everything is watched */
 	struct o2g_list more, dirty;
 	struct chan_timer flush_timer;
-	bool flush_set; /* the timer runs */
-	u32 flush_us;	/* how long to set it next */
-	u64 batch_ns;	/* when the oldest batch began */
-	bool in_recv;	/* the staging area is in use */
-	u64 turn;	/* counts poll and flush: they end a burst */
+	struct o2g_batch batch; /* the oldest, and this timer */
+	bool in_recv;		/* the staging area is in use */
+	u64 turn;		/* counts poll and flush: they end a burst */
 
 	struct chan_timer alive_timer; /* looks for silent hosts ... */
 	bool alive_set;		       /* ... while there are connections */

@@ -123,7 +123,7 @@ static void inject__socket_full(void **state)
 	k = a->peers[3].cp.link;
 	do {
 		fill(out, sizeof(out), sent);
-		k->last_turn = k->chan->turn - 1; /* no burst */
+		k->burst.turn = k->chan->turn - 1; /* no burst */
 	} while (!host_inject(a, 3, sent, out, sizeof(out)) && ++sent < 100000);
 	assert_in_range(sent, 2, 99999);
 	assert_true(k->blocked);
