@@ -86,8 +86,8 @@ static inline uint32_t o2g_batch_begin(struct o2g_batch *b, uint64_t now_ns)
  * The timer has gone off, and there is a batch if it @waits. DUE: it leaves now.
  * YOUNG: it has just begun; o2g_batch_again() says when to look.
  */
-static inline enum o2g_batch_due o2g_batch_timer(struct o2g_batch *b, bool waits,
-						 uint64_t now_ns)
+static inline enum o2g_batch_due o2g_batch_timer(struct o2g_batch *b,
+						 bool waits, uint64_t now_ns)
 {
 	b->timer_set = false;
 	if (!waits) {

@@ -72,6 +72,22 @@ struct o2g_tx {
 	u8 hdr[O2G_HDR_SIZE];
 };
 
+/* Take what went out, of *n bytes, off a packet; true when all of it is out. */
+static inline bool o2g_tx_advance(struct o2g_tx *tx, u64 *n)
+{
+	u64 step = O2G_HDR_SIZE - tx->hdr_done;
+
+	if (step > *n)
+		step = *n;
+	tx->hdr_done += step;
+	*n -= step;
+	step = tx->left < *n ? tx->left : *n;
+	tx->off += step;
+	tx->left -= step;
+	*n -= step;
+	return tx->hdr_done == O2G_HDR_SIZE && !tx->left;
+}
+
 /* The core's part of a request; engines embed it in theirs. What a small
  * message does not need comes last. */
 struct o2g_req {

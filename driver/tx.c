@@ -269,20 +269,6 @@ static int send_some(struct o2gk_peer *p, struct batch *b,
 	return n;
 }
 
-/* Take what went out off a packet; true when all of it is out. */
-static bool is_out(struct o2g_tx *tx, u64 *n)
-{
-	u64 step = min_t(u64, *n, O2G_HDR_SIZE - tx->hdr_done);
-
-	tx->hdr_done += step;
-	*n -= step;
-	step = min_t(u64, *n, tx->left);
-	tx->off += step;
-	tx->left -= step;
-	*n -= step;
-	return tx->hdr_done == O2G_HDR_SIZE && !tx->left;
-}
-
 /* A packet is out: on to what that makes the core do. */
 static void finish(struct o2gk_peer *p, struct o2g_tx *tx,
 		   enum o2gk_context context)
@@ -316,7 +302,7 @@ static bool advance(struct o2gk_peer *p, struct batch *b, u64 n,
 		struct o2g_tx *tx =
 			o2g_list_first(&p->txq, struct o2g_tx, link);
 
-		if (!is_out(tx, &n))
+		if (!o2g_tx_advance(tx, &n))
 			break;
 		finish(p, tx, context);
 	}
@@ -400,7 +386,7 @@ static void keep(struct o2gk_peer *p, const struct o2gk_ctl *ctl, u64 sent)
 	}
 	memcpy(copy->tx.hdr, ctl->tx.hdr, O2G_HDR_SIZE);
 	memcpy(copy->body, ctl->body, body);
-	is_out(&copy->tx, &sent);
+	o2g_tx_advance(&copy->tx, &sent);
 	spin_lock_bh(&p->ep->lock);
 	o2g_list_add_tail(&copy->tx.link, p->txq.next);
 	p->txq_len++;

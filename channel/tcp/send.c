@@ -78,22 +78,6 @@ static bool out_empty(const struct tcp_conn *k)
 
 /* --- the queue --- */
 
-/* Take @n bytes off a packet; true when it is out. */
-static bool tx_advance(struct o2g_tx *tx, u64 *n)
-{
-	u64 step = O2G_HDR_SIZE - tx->hdr_done;
-
-	if (step > *n)
-		step = *n;
-	tx->hdr_done += step;
-	*n -= step;
-	step = tx->left < *n ? tx->left : *n;
-	tx->off += step;
-	tx->left -= step;
-	*n -= step;
-	return tx->hdr_done == O2G_HDR_SIZE && !tx->left;
-}
-
 /* @n bytes went out: packets that are out move to @done or are freed. */
 static void push_advance(struct tcp_conn *k, u64 n, struct o2g_list *done)
 {
@@ -109,7 +93,7 @@ static void push_advance(struct tcp_conn *k, u64 n, struct o2g_list *done)
 		struct o2g_tx *tx =
 			o2g_list_first(&k->queue, struct o2g_tx, link);
 
-		if (!tx_advance(tx, &n))
+		if (!o2g_tx_advance(tx, &n))
 			break;
 		o2g_list_del(&tx->link);
 		if (tx == k->last_here)
