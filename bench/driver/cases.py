@@ -4,6 +4,7 @@
 from dataclasses import dataclass, field
 
 KB, MB = 1 << 10, 1 << 20
+PEERS = ("mpich", "openmpi")
 
 
 @dataclass
@@ -11,17 +12,19 @@ class Case:
     """One program under one transport; all implementations take turns."""
     name: str
     program: str    # a command of bench/perf, nas/KERNEL, or match_peers
-    transport: str  # shm, tcp, tcp1g (cables of 1 Gbit/s), or core: no MPI
+    transport: str  # shm, tcp, tcp1g (cables of 1 Gbit/s), host (one host,
+    #                 by whatever way an MPI takes there), or core: no MPI
     args: list = field(default_factory=list)
     quick: list = field(default_factory=list)  # what --quick changes
     ranks: int = 2
     rounds: int = 0     # 0: as many as asked for
+    peer_rounds: int = 0  # the same for other MPIs, where they take long
     turns: int = 1      # of every implementation, in a round
     limit: int = 90     # seconds before a run is given up
     in_quick: bool = True
     about: int = 4      # seconds it takes, as long as that is not known
     only: tuple = ()    # the implementations it is for; (): all
-    env: dict = field(default_factory=dict)
+    env: dict = field(default_factory=dict)  # None: not set
     plain: tuple = ()   # a program of bench/plain that does it without MPI
     plain_bpf: tuple = ()  # the same, in the way of the bpf channel
     plain_flag: tuple = ()  # and with the least that a BPF program can do
@@ -52,7 +55,8 @@ class Target:
     kind: str
     limit: float
     ours: str = "o2g"
-    peers: tuple = ("mpich", "openmpi")
+    peers: tuple = PEERS
+    optional: bool = False  # not shown where there is nothing to judge
 
 
 PIN = ["--pin"]
@@ -68,7 +72,7 @@ OVERLAP = ["--sizes", "64k,256k,1M,4M,16M", "--rep-ms", "40", "--least",
 HUGE = ["--sizes", "16M,64M,256M,1G", "--reps", "3"]
 
 BEST = ["--best", "--reps", "41", "--rep-ms", "3"]
-NOT_BEST = ("overlap", "idle", "calls", "instructions", "depth", "flood", "startup",
+NOT_BEST = ("overlap", "idle", "calls", "instructions", "launch", "depth", "flood", "startup",
             "match_peers")
 
 # Collectives: name, sizes. A line here is a case for shm and one for tcp.
@@ -102,6 +106,11 @@ DATATYPES = ("vector", "face", "struct")
 # Ranks for the cost of growing. 16 is what one run in namespaces starts at
 # most; more ranks than that share them.
 GROWTH = (2, 4, 8, 16, 32, 64)
+
+# Ranks of a job on one host, from its start to the first collectives.
+LAUNCH_RANKS = (64, 256, 512)
+# The seats that were loaded for the bpf channel are not what ranks usually find.
+NO_SEATS = {"O2G_BPF_DIR": None}
 
 NAS = ("is", "ep", "cg", "mg", "ft")
 NAS_RANKS = (2, 4, 16)
@@ -211,6 +220,14 @@ def growth():
                        limit=60, in_quick=ranks in (4, 16) and over == "tcp")
 
 
+def launch():
+    """A whole job on one host, far more ranks than cores."""
+    for ranks in LAUNCH_RANKS:
+        yield Case(f"launch-{ranks}", "launch", "host", ranks=ranks, rounds=3,
+                   peer_rounds=1, limit=150, in_quick=False, env=NO_SEATS,
+                   about=2 if ranks < 100 else 30)
+
+
 def nas():
     for ranks in NAS_RANKS:
         for kernel in NAS:
@@ -225,7 +242,7 @@ def nas():
 
 CASES = [*point_to_point(), *instructions(), *datatypes(), *many_to_one_core(), *one_sided(),
          *progress(),
-         *collectives(), *every_collective(), *growth(), *nas()]
+         *collectives(), *every_collective(), *growth(), *launch(), *nas()]
 
 OVERLAP_SIZES = (64 * KB, 256 * KB, MB, 4 * MB, 16 * MB)
 
@@ -322,7 +339,7 @@ TARGETS += [
 ]
 
 # Against another build of ours.
-SAME = 1.01
+SAME, SAME_TIME = 1.01, 1.1
 TARGETS += [
     Target(f"{over}-instructions", 8, "instructions",
            f"{title}instructions, half a trip of 8 B", "ratio-max", SAME,
@@ -330,10 +347,20 @@ TARGETS += [
     for over, title, ours, before in (
         ("shm", "", "o2g", "o2g-base"), ("tcp", "", "o2g", "o2g-base"),
         ("tcp", "bpf: ", "o2g-bpf", "o2g-base-bpf"))]
+LAUNCH = [("ready s", "from start to 5 allreduces, s", SAME_TIME),
+          ("MB a rank", "memory of a rank, MB", SAME)]
+TARGETS += [
+    Target(f"host-launch-{ranks}", ranks, column, *judged)
+    for ranks in LAUNCH_RANKS for column, text, same in LAUNCH
+    for judged in (
+        (f"{ranks} ranks, {text}", "ratio-max", 1.0),
+        ("the same, over O2G before", "ratio-max", same, "o2g",
+         ("o2g-base",), True))]
 
 TRANSPORTS = {
     "shm": "shared memory, one host",
     "tcp": "tcp between namespaces",
     "tcp1g": "tcp between namespaces, cables of 1 Gbit/s",
+    "host": "one host, by whatever way each takes",
     "core": "the matching by itself",
 }

@@ -10,7 +10,8 @@ from .table import number
 
 # Columns in which less is better; in the others that are compared, more is.
 LESS = ("usec", "posted us", "unexpected us", "init ms", "alltoall ms",
-        "MiB after", "sockets after", "growth MiB", "cpu %", "ns")
+        "MiB after", "sockets after", "growth MiB", "cpu %", "ns",
+        "instructions", "ready s", "MB a rank")
 MORE = ("MB/s", "Mmsg/s", "Mop/s", "hidden%")
 
 

@@ -53,7 +53,10 @@ class O2G:
         return done.returncode == 0
 
     def runs(self, transport):
-        return self.key == "o2g" or transport != "shm"
+        return self.key == "o2g" or transport not in ("shm", "host")
+
+    def host(self, ranks):
+        return [self.mpiexec, "-n", str(ranks)], {}
 
     def shm(self, ranks):
         return [self.mpiexec, "-n", str(ranks)], {"O2G_CHANNELS": "shm"}
@@ -68,7 +71,7 @@ class Base(O2G):
     folder = "o2g-base"
 
     def runs(self, transport):
-        return self.key == "o2g-base" or transport != "shm"
+        return self.key == "o2g-base" or transport not in ("shm", "host")
 
 
 class MPICH:
@@ -88,6 +91,8 @@ class MPICH:
 
     def shm(self, ranks):
         return [self.mpiexec, "-n", str(ranks)], {}
+
+    host = shm
 
     def tcp(self, ranks, hosts):
         # Without UCX_TLS, UCX sees one machine and shares memory.
@@ -119,6 +124,8 @@ class OpenMPI:
     def shm(self, ranks):
         return ([self.mpiexec, *self.common, "--mca", "btl", "vader,self",
                  "--mca", "osc", "^ucx", "-n", str(ranks)], {})
+
+    host = shm
 
     def tcp(self, ranks, hosts):
         slots = -(-ranks // len(hosts))

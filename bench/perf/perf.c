@@ -11,7 +11,7 @@
 extern const struct perf_command perf_latency, perf_bandwidth,
 	perf_bidirectional, perf_rate, perf_overlap, perf_depth, perf_incast,
 	perf_idle, perf_calls, perf_instructions, perf_flood, perf_startup,
-	perf_vector, perf_face, perf_struct;
+	perf_launch, perf_vector, perf_face, perf_struct;
 
 /* Missing where an MPI has no one-sided communication: see rma_window.h. */
 extern const struct perf_command perf_put __attribute__((weak));
@@ -22,7 +22,7 @@ static const struct perf_command *const commands[] = {
 	&perf_overlap, &perf_depth,	&perf_incast,	     &perf_put,
 	&perf_get,     &perf_vector,	&perf_face,	     &perf_struct,
 	&perf_idle,    &perf_calls,	&perf_instructions,  &perf_flood,
-	&perf_startup,
+	&perf_startup, &perf_launch,
 };
 
 #define N_COMMANDS (sizeof(commands) / sizeof(commands[0]))

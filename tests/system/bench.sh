@@ -17,6 +17,9 @@ bench()
 bench -o "$TMP/shm.json" shm-rate core-match_peers
 expect "$TMP/out" '8 B message rate, M/s'
 expect "$TMP/out" 'receives posted for 1,000 peers'
+bench -o "$TMP/launch.json" host-launch-64
+expect "$TMP/out" '64 ranks, from start to 5 allreduces, s'
+expect "$TMP/out" '64 ranks, memory of a rank, MB'
 timeout 60 bench/run --quick -m o2g,plain -o "$TMP/plain.json" shm-alltoall >"$TMP/out" 2>&1 ||
 	{ cat "$TMP/out"; fail "with plain programs"; }
 grep -A1 '"mpi": "plain"' "$TMP/plain.json" >"$TMP/out"
@@ -25,6 +28,8 @@ bench/run --list >"$TMP/out" || fail "--list"
 expect "$TMP/out" '^tcp-nas-is-16 +16 ranks'
 bench/run -m nonsense shm-rate >"$TMP/out" 2>&1 && fail "an unknown MPI was accepted"
 expect "$TMP/out" 'there is no nonsense here'
+bench/run --base "$TMP" shm-rate >"$TMP/out" 2>&1 && fail "a base that is not built was accepted"
+expect "$TMP/out" 'its programs are not built'
 bench/run nonsense >"$TMP/out" 2>&1 && fail "an unknown case was accepted"
 expect "$TMP/out" 'no case matches nonsense'
 

@@ -48,6 +48,10 @@ perf idle --ms 100
 perf flood --messages 2000 --sleep-ms 10
 perf -n 3 startup
 expect "$TMP/out" 'init ms +alltoall ms +MiB'
+perf -n 5 launch
+expect "$TMP/out" 'ready s +init s +allreduces s +MB a rank +MB most$'
+awk 'NR == 3 && !($1 == 5 && $2 >= $3 && $3 > 0 && $5 > 0.1 && $6 >= $5) { exit 1 }' \
+	"$TMP/out" || { cat "$TMP/out"; fail "launch: times or memory are wrong"; }
 
 # Counted step by step, so it says the same each time, however busy the machine is.
 export O2G_PROGRESS_THREAD=0
