@@ -134,6 +134,7 @@ fetch_root()
 	archive
 	rm -rf "$dir" && mkdir -p "$dir" && : >"$REAL/apt/status"
 	apt_own apt-get -qq -y -o Dir::State::status="$REAL/apt/status" \
+		-o APT::Default-Release="$suite" \
 		install --download-only --no-install-recommends \
 		"${@/%//$suite}" >>"$REAL/apt/log" 2>&1 ||
 		skip "the archive does not hand out $*, with what they need"
