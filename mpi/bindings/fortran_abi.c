@@ -10,6 +10,8 @@
 #include <string.h>
 
 #include "bindings/fortran_abi.h"
+#include "env/errors.h"
+#include "info/info.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static bool booleans_set, info_set;

@@ -3,7 +3,7 @@
 #ifndef FORTRAN_ABI_H
 #define FORTRAN_ABI_H
 
-#include "coll/op/op.h"
+#include "coll/op/op_loops.h"
 
 bool mpii_logical_unusual(const struct mpii_type *t);
 /* MPII_OP_LAND, _LOR or _LXOR on values of @size bytes. */

@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "mpii.h"
+#include "env/errors.h"
 
 /*
  * What MPI_STATUS_IGNORE and MPI_STATUSES_IGNORE of Fortran look like from C.

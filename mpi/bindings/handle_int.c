@@ -10,7 +10,7 @@
  */
 #include <stdlib.h>
 
-#include "mpii.h"
+#include "bindings/handle_int.h"
 
 #define FIRST_BLOCK 1024
 #define BLOCKS 20 /* a thousand million handles */

@@ -2,6 +2,7 @@
 /* Callbacks in the language they are written in: see lang.h. */
 #include <stdlib.h>
 
+#include "bindings/handle_int.h"
 #include "bindings/lang.h"
 #include "pt2pt/request.h"
 

@@ -13,6 +13,8 @@
 
 #include "mpii.h"
 
+struct mpii_req;
+
 enum mpii_language {
 	MPII_LANG_C,
 	MPII_LANG_FORTRAN,     /* values are INTEGER(MPI_ADDRESS_KIND) */

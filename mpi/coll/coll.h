@@ -33,7 +33,11 @@
 
 #include <stdlib.h>
 
-#include "mpii.h"
+#include "coll/op/op.h"
+#include "comm/comm.h"
+#include "env/errors.h"
+#include "pt2pt/pt2pt.h"
+#include "pt2pt/transfer.h"
 
 struct coll_task;   /* task.c */
 struct coll_rooted; /* rooted.h */

@@ -3,6 +3,7 @@
 #include "coll/levels.h"
 
 #include "coll/state.h"
+#include "process/nodes.h"
 
 /* Numbers of nodes in the order of their first ranks; how many there are. */
 static int number_nodes(const struct mpii_comm *c, struct coll_levels *l)

@@ -3,7 +3,6 @@
 #include "coll/pull.h"
 
 #include "coll/shared.h"
-#include "pt2pt/request.h"
 
 /* A row. */
 struct offer {

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /* See shared.h. */
-#include "coll/shared_memory.h"
-
 #include "coll/boxes.h"
+#include "coll/shared.h"
+#include "coll/shared_memory.h"
 #include "coll/state.h"
-#include "pt2pt/request.h"
 
 #define FIRST_CALLS 3 /* on a communicator, before it is worth it */
 

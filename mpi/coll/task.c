@@ -18,8 +18,9 @@
 #include <string.h>
 
 #include "coll/coll.h"
-#include "env/errors.h"
 #include "coll/fiber.h"
+#include "info/info.h"
+#include "pt2pt/status.h"
 
 #define WAIT_BATCH 64 /* requests handed to libo2g at a time */
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "comm/attr.h"
+#include "env/errors.h"
 
 struct keyval {
 	int number;

@@ -4,10 +4,23 @@
  * of all kinds have the same shape, since a handle is a pointer. Creating a key,
  * setting and getting see the language of the call: see lang.h.
  */
-#ifndef MPI_ATTR_H
-#define MPI_ATTR_H
+#ifndef MPII_COMM_ATTR_H
+#define MPII_COMM_ATTR_H
 
 #include "bindings/lang.h"
+
+struct mpii_attr;
+
+enum mpii_attr_kind { MPII_ATTR_COMM, MPII_ATTR_TYPE, MPII_ATTR_WIN };
+
+/* Run the copy callbacks of the attributes in @from, which belong to the object
+ * with handle @handle, and fill the empty list @to. MPI code. */
+int mpii_attr_copy_all(enum mpii_attr_kind kind, void *handle,
+		       struct mpii_attr *from, struct mpii_attr **to);
+/* Run the delete callbacks, latest attribute first, and empty the list. Stops
+ * at the first that refuses. */
+int mpii_attr_delete_all(enum mpii_attr_kind kind, void *handle,
+			 struct mpii_attr **list);
 
 /* 0: out of memory. */
 int mpii_keyval_create(enum mpii_attr_kind kind, mpii_attr_copy_fn *copy,

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /* Attributes of communicators: the calls, old and new, and predefined ones. */
 #include "comm/attr.h"
+#include "comm/comm.h"
+#include "env/errcode.h"
 #include "env/errors.h"
+#include "process/process.h"
 
 #define KIND MPII_ATTR_COMM
 

@@ -4,9 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "comm/attr.h"
 #include "comm/comm.h"
-#include "process/process.h"
+#include "comm/comm_info.h"
+#include "env/errhandler.h"
+#include "env/errors.h"
+#include "info/info.h"
+#include "pt2pt/buffered.h"
 #include "tools/events.h"
+#include "topo/topo.h"
 
 struct mpii_comm mpii_world, mpii_self;
 

@@ -4,7 +4,11 @@
 #include <string.h>
 
 #include "coll/coll.h"
-#include "comm/comm.h"
+#include "comm/attr.h"
+#include "comm/comm_info.h"
+#include "comm/intercomm.h"
+#include "info/info.h"
+#include "topo/topo.h"
 
 /* Same members, new context, nothing else yet. */
 static int same_members(struct mpii_comm *c, const struct mpii_set *s,

@@ -7,7 +7,9 @@
  */
 #include <stdio.h>
 
-#include "comm/comm.h"
+#include "comm/comm_info.h"
+#include "info/info.h"
+#include "process/process.h"
 
 static const char *const hints[] = {
 	"mpi_assert_no_any_tag",

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "coll/coll.h"
-#include "comm/comm.h"
+#include "comm/comm_set.h"
 
 struct mpii_set mpii_set_all(struct mpii_comm *c)
 {

@@ -2,7 +2,10 @@
 /* Splitting a communicator by color and key. */
 #include <stdlib.h>
 
-#include "comm/comm.h"
+#include "coll/calls.h"
+#include "comm/comm_split.h"
+#include "comm/intercomm.h"
+#include "env/errors.h"
 
 struct entry {
 	int color, key, rank;

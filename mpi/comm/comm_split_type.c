@@ -6,8 +6,11 @@
 #include <strings.h>
 #include <unistd.h>
 
-#include "comm/comm.h"
+#include "comm/comm_split.h"
 #include "comm/hw.h"
+#include "env/errors.h"
+#include "info/info.h"
+#include "process/process.h"
 
 #define KEY_TYPE "mpi_hw_resource_type"
 #define KEY_PSET "mpi_pset_name"

@@ -15,7 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "comm/comm.h"
+#include "comm/comm_set.h"
+#include "comm/context.h"
+#include "env/errors.h"
 
 #define WORDS 8 /* of 64 contexts each, that are looked at in one attempt */
 #define WINDOWS 256

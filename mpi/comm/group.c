@@ -6,7 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "comm/comm.h"
 #include "comm/group.h"
+#include "env/errors.h"
+#include "process/process.h"
 #include "process/session.h"
 
 struct mpii_group mpii_group_empty = {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "comm/group.h"
+#include "env/errors.h"
 
 /* Finish a constructor: the array, of ranks of @from, becomes the group. */
 static int deliver(const struct mpii_group *from, int size, int *world,

@@ -14,7 +14,8 @@
 #include <strings.h>
 
 #include "comm/hw.h"
-#include "mpii.h"
+#include "env/errors.h"
+#include "info/info.h"
 
 #define CPU "/sys/devices/system/cpu/cpu%d/"
 #define PREFIX "hwloc://"

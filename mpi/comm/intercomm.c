@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "coll/coll.h"
-#include "comm/comm.h"
+#include "comm/intercomm.h"
 #include "tools/events.h"
 
 struct mpii_comm *mpii_intercomm_create(struct mpii_group *group,

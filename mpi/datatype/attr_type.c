@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /* Attributes of datatypes. MPI_Type_dup copies them, MPI_Type_free ends them. */
 #include "comm/attr.h"
-#include "datatype/datatype.h"
+#include "datatype/build.h"
+#include "env/errors.h"
 
 #define KIND MPII_ATTR_TYPE
 

@@ -9,7 +9,9 @@
  */
 #include <stdlib.h>
 
-#include "datatype/datatype.h"
+#include "datatype/build.h"
+#include "datatype/layout.h"
+#include "env/errors.h"
 
 int mpii_build_begin(struct mpii_build *b)
 {

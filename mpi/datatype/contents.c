@@ -6,7 +6,10 @@
  */
 #include <stdlib.h>
 
-#include "datatype/datatype.h"
+#include "datatype/build.h"
+#include "datatype/contents.h"
+#include "datatype/kinds.h"
+#include "env/errors.h"
 
 struct mpii_made *mpii_made_create(int combiner, bool large, MPI_Count ints,
 				   MPI_Count nums, MPI_Count addrs,

@@ -8,7 +8,8 @@
  */
 #include <stdlib.h>
 
-#include "datatype/datatype.h"
+#include "datatype/build.h"
+#include "env/errors.h"
 
 struct darray {
 	const char *func;

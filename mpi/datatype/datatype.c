@@ -7,7 +7,10 @@
  */
 #include <stdlib.h>
 
+#include "comm/attr.h"
+#include "datatype/build.h"
 #include "datatype/datatype.h"
+#include "env/errors.h"
 
 int mpii_type_args(const char *func, MPI_Count count, MPI_Datatype oldtype,
 		   MPI_Datatype *newtype, struct mpii_type **old)

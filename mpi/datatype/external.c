@@ -11,7 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "datatype/datatype.h"
+#include "datatype/contents.h"
+#include "datatype/kinds.h"
+#include "datatype/packed.h"
+#include "env/errors.h"
 
 /* What is done to a value on its way out. */
 enum how { INTEGER, UNSIGNED, FLOATING, LONG_DOUBLE };

@@ -6,7 +6,10 @@
  */
 #include <stdlib.h>
 
-#include "coll/op/op.h"
+#include "bindings/handle_int.h"
+#include "coll/op/op_loops.h"
+#include "datatype/build.h"
+#include "env/errors.h"
 
 /* --- by size --- */
 

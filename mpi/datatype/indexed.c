@@ -7,7 +7,8 @@
  */
 #include <stdlib.h>
 
-#include "datatype/datatype.h"
+#include "datatype/build.h"
+#include "env/errors.h"
 
 struct list {
 	const char *func;

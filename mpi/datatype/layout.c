@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "datatype/datatype.h"
+#include "datatype/layout.h"
 
 /* Room for how many blocks is there when n are in use? */
 static size_t capacity(size_t n)

@@ -6,7 +6,9 @@
 #include <limits.h>
 #include <stdint.h>
 
-#include "datatype/datatype.h"
+#include "comm/comm.h"
+#include "datatype/packed.h"
+#include "env/errors.h"
 
 int mpii_packing_type(struct mpii_packing *p, MPI_Datatype datatype)
 {

@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "datatype/datatype.h"
+#include "datatype/build.h"
+#include "env/errors.h"
 
 int mpii_type_arg(const char *func, MPI_Datatype h, struct mpii_type **t)
 {

@@ -8,6 +8,7 @@
 #include <wchar.h>
 
 #include "datatype/datatype.h"
+#include "datatype/kinds.h"
 
 #define AT(h) [(uintptr_t)(h)-MPII_TYPE_FIRST]
 #define ENTRY(h) (&mpii_types[(uintptr_t)(h)-MPII_TYPE_FIRST])

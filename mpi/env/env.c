@@ -6,7 +6,8 @@
 #include <unistd.h>
 
 #include "clock.h"
-#include "mpii.h"
+#include "env/errors.h"
+#include "info/info.h"
 
 int PMPI_Get_version(int *version, int *subversion)
 {

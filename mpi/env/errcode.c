@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "env/errcode.h"
 #include "env/errors.h"
-#include "mpii.h"
 
 #define CLASS(name, words)         \
 	{                          \

@@ -5,9 +5,13 @@
  */
 #include <stdlib.h>
 
-#include "env/errors.h"
 #include "bindings/lang.h"
-#include "env/objects.h"
+#include "comm/comm.h"
+#include "env/errhandler.h"
+#include "env/errors.h"
+#include "io/file.h"
+#include "process/session.h"
+#include "win/win.h"
 
 #define PREDEFINED(h, k)                                        \
 	{                                                       \

@@ -14,9 +14,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "env/errors.h"
 #include "bindings/lang.h"
-#include "env/objects.h"
+#include "comm/comm.h"
+#include "datatype/datatype.h"
+#include "env/errcode.h"
+#include "env/errhandler.h"
+#include "env/errors.h"
+#include "process/process.h"
 #include "tools/events.h"
 
 static __thread struct {

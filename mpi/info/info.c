@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "env/errors.h"
 #include "info/info.h"
+#include "process/process.h"
 
 struct pair {
 	char *key, *value;

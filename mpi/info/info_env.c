@@ -7,6 +7,7 @@
 
 #include "info/info.h"
 #include "pmi.h"
+#include "process/process.h"
 
 /* The arguments in one line; only as many as fit. */
 static void join(char *line, size_t size, int argc, char **argv)

@@ -12,6 +12,7 @@
 #ifndef MPI_PARTITIONED_H
 #define MPI_PARTITIONED_H
 
+#include "datatype/datatype.h"
 #include "pt2pt/request.h"
 
 struct mpii_announce {

@@ -12,7 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "env/errors.h"
 #include "partitioned/partitioned.h"
+#include "pt2pt/check.h"
+#include "pt2pt/pt2pt.h"
+#include "pt2pt/status.h"
 
 enum { ANNOUNCED = 1, STARTED = 2, BOTH = 3 };
 

@@ -6,7 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "env/errors.h"
+#include "info/info.h"
 #include "partitioned/partitioned.h"
+#include "pt2pt/check.h"
+#include "pt2pt/pt2pt.h"
 
 struct psend {
 	int n;		  /* partitions */

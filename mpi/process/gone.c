@@ -15,7 +15,6 @@
  */
 #include <stdlib.h>
 
-#include "comm/comm.h"
 #include "process/gone.h"
 
 /* By rank in the world, with libo2g's lock or our own eyes only: 0 or the number

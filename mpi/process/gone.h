@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /* Ranks that are gone: what libo2g tells us, and what it asks. */
-#ifndef MPI_GONE_H
-#define MPI_GONE_H
+#ifndef MPII_PROCESS_GONE_H
+#define MPII_PROCESS_GONE_H
 
-#include "mpii.h"
+#include "comm/comm.h"
 
 /* false: out of memory. */
 bool mpii_gone_start(int size);

@@ -4,10 +4,15 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "comm/comm.h"
+#include "coll/calls.h"
+#include "comm/attr.h"
+#include "comm/comm_set.h"
+#include "env/errors.h"
 #include "log.h"
 #include "pmi.h"
-#include "process/process.h"
+#include "process/runtime.h"
+#include "process/stats.h"
+#include "pt2pt/buffered.h"
 #include "settings.h"
 
 struct mpii_process mpii;

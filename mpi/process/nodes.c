@@ -5,8 +5,9 @@
  */
 #include <stdlib.h>
 
-#include "mpii.h"
 #include "pmi.h"
+#include "process/nodes.h"
+#include "process/process.h"
 
 static int *nodes;
 

@@ -1,46 +1,42 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
-/* Start and end of the process: what init.c asks of the other chapters. */
-#ifndef MPI_PROCESS_H
-#define MPI_PROCESS_H
+/* The process: what every chapter may ask about it. */
+#ifndef MPII_PROCESS_PROCESS_H
+#define MPII_PROCESS_PROCESS_H
 
 #include "mpii.h"
 
-/* wireup.c: find the job and open the endpoint. Local. Fills mpii. Has said why
- * when it returns negative, like the others here. */
-int mpii_wireup(void);
-/* All ranks learn each other's address. Every rank must come, once. */
-int mpii_meet_all(void);
-/* Where pmi_shares(): others may learn our address from now on ... */
-int mpii_meet_share(void);
-/* ... and this waits until we can learn that of another. */
-int mpii_meet_one(int rank);
-/* Leaves the job. */
-void mpii_wiredown(void);
+struct mpii_process {
+	atomic_int state; /* of the world model: 0 before MPI_Init, 1 running,
+			   * 2 finalized */
+	atomic_int users; /* the world model and sessions: runtime.c */
+	atomic_bool sessions; /* there was one */
+	atomic_bool multiple; /* threads may be in MPI at the same time */
+	bool forked; /* this is a child: nothing shared is ours to write to */
+	int rank, size; /* in MPI_COMM_WORLD */
+	int provided;	/* thread level */
+	struct o2g_ep *ep;
+	int appnum, universe_size;
+	pthread_t main_thread;
+	char host[MPI_MAX_PROCESSOR_NAME];
+};
+extern struct mpii_process mpii;
 
-/* runtime.c: one more user of MPI; joins the job if it is the first. Local.
- * Negative errno, has said why. */
-int mpii_runtime_hold(void);
-/* The same with all ranks within reach: the world model. */
-int mpii_runtime_hold_all(void);
-/* Some ranks, by their numbers in the world, are within reach from here on; each
- * of them must do the same. Negative errno, has said why. */
-int mpii_runtime_meet(const int *ranks, int n);
-/* One user less. After the last the process leaves the job, unless it stays for
- * sessions to come; then every rank must. */
-void mpii_runtime_put(bool stay);
-/* It will leave when the program ends, at the latest. */
-void mpii_runtime_stay(void);
+/* May MPI be used, in whichever model? */
+static inline bool mpii_running(void)
+{
+	return atomic_load_explicit(&mpii.users, memory_order_relaxed) > 0;
+}
+/* Are MPI_COMM_WORLD and MPI_COMM_SELF there? */
+static inline bool mpii_world_running(void)
+{
+	return atomic_load_explicit(&mpii.state, memory_order_relaxed) == 1;
+}
 
-/* comm.c: MPI_COMM_WORLD and MPI_COMM_SELF. false: out of memory. */
-bool mpii_comm_start(void);
-void mpii_comm_stop(void);
-
-/* request.c: wait until every send that the program gave up is complete. */
-void mpii_detached_drain(void);
-/* buffered.c: wait for the buffered sends. */
-void mpii_buffered_drain(void);
-
-/* stats.c: who talked to whom, printed by rank 0. Collective. */
-void mpii_stats(void);
+/* Ends the job: tells the launcher, then exits. Does not return. */
+_Noreturn void mpii_abort(int code, const char *text);
+/* The same for some ranks of the world, in ascending order, and us among them;
+ * for all where the launcher knows no other way. */
+_Noreturn void mpii_abort_some(int code, const char *text, const int *ranks,
+			       int n);
 
 #endif

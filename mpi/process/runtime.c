@@ -18,10 +18,10 @@
 #include <unistd.h>
 
 #include "coll/choose.h"
-#include "comm/comm.h"
 #include "log.h"
 #include "pmi.h"
-#include "process/process.h"
+#include "process/runtime.h"
+#include "process/wireup.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static enum { NEVER, JOINED, LEFT } job;

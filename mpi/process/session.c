@@ -3,10 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "comm/comm.h"
-#include "process/process.h"
-#include "pt2pt/request.h"
+#include "env/errhandler.h"
+#include "env/errors.h"
+#include "info/info.h"
+#include "process/runtime.h"
 #include "process/session.h"
+#include "pt2pt/buffered.h"
 
 #define LEVEL_KEY "mpi_thread_support_level"
 /* So the standard's examples call it, and programs that follow them. */

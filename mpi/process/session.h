@@ -1,9 +1,31 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
-/* What the files about sessions share, and what others need of them. */
-#ifndef SESSION_H
-#define SESSION_H
+/* Sessions: what they are, and what the files about them share. */
+#ifndef MPII_PROCESS_SESSION_H
+#define MPII_PROCESS_SESSION_H
 
-#include "env/objects.h"
+#include "mpii.h"
+
+struct mpii_buffer;
+struct mpii_info;
+
+struct mpii_session {
+	struct mpii_obj obj; /* groups made from it keep it */
+	MPI_Session handle;
+	struct mpii_errh *errh;
+	int level;		    /* thread level */
+	struct mpii_buffer *buffer; /* of MPI_Session_attach_buffer */
+};
+
+/* NULL: not a session. */
+static inline struct mpii_session *mpii_session_get(MPI_Session h)
+{
+	struct mpii_session *s = (struct mpii_session *)h;
+
+	return (uintptr_t)h >= MPII_PREDEFINED_END &&
+			       s->obj.magic == MPII_SESSION ?
+		       s :
+		       NULL;
+}
 
 /* Both do nothing with NULL. */
 void mpii_session_hold(struct mpii_session *s);

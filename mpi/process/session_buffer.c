@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /* Buffers for the buffered sends on all communicators of a session. */
-#include "comm/comm.h"
+#include "env/errors.h"
 #include "process/session.h"
+#include "pt2pt/buffered.h"
 
 static int attach(MPI_Session session, void *buffer, MPI_Count size,
 		  const char *func)

@@ -11,9 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "comm/comm.h"
+#include "comm/comm_info.h"
+#include "comm/intercomm.h"
+#include "env/errhandler.h"
+#include "env/errors.h"
+#include "info/info.h"
 #include "process/process.h"
-#include "process/session.h"
+#include "process/runtime.h"
 
 #define BEYOND 0x80000000u /* above every context that context.c gives out */
 

@@ -7,6 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "comm/group.h"
+#include "env/errors.h"
+#include "info/info.h"
+#include "process/nodes.h"
+#include "process/process.h"
 #include "process/session.h"
 
 static const char *const names[] = { "mpi://WORLD", "mpi://SELF",

@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "process/process.h"
+#include "process/stats.h"
+#include "pt2pt/pt2pt.h"
 
 struct row {
 	int from, to;

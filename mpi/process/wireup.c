@@ -18,10 +18,11 @@
 #include <unistd.h>
 
 #include "clock.h"
-#include "process/gone.h"
 #include "log.h"
 #include "pmi.h"
+#include "process/gone.h"
 #include "process/process.h"
+#include "process/wireup.h"
 
 #define SECRET_HEX (2 * O2G_SECRET_SIZE + 1)
 /* Between two looks at the board: from ... to. */

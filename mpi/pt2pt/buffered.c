@@ -9,10 +9,10 @@
  */
 #include <stdlib.h>
 
-#include "comm/comm.h"
-#include "env/objects.h"
-#include "process/process.h"
-#include "pt2pt/request.h"
+#include "env/errors.h"
+#include "process/session.h"
+#include "pt2pt/buffered.h"
+#include "pt2pt/transfer.h"
 
 #define ALIGN 16
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /* Requests that are given up: freed before they are complete, or cancelled. */
+#include "env/errors.h"
 #include "pt2pt/complete.h"
+#include "pt2pt/grequest.h"
 
 /* Not to be cancelled, nor freed while it is under way. */
 static bool stays(const struct mpii_req *r)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /* Argument checks of messages, in the order a reader would expect, in words. */
-#include "pt2pt/request.h"
+#include "env/errors.h"
+#include "pt2pt/check.h"
 
 int mpii_check_buffer(struct mpii_comm *c, const void *buf, MPI_Count count,
 		      MPI_Datatype datatype, struct mpii_type **t,

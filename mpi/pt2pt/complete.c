@@ -8,8 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "pt2pt/complete.h"
+#include "env/errcode.h"
 #include "env/errors.h"
+#include "pt2pt/complete.h"
+#include "pt2pt/transfer.h"
 
 int mpii_bad_request(MPI_Request h, const char *func, int i)
 {

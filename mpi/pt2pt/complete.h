@@ -4,6 +4,7 @@
 #define MPI_COMPLETE_H
 
 #include "pt2pt/request.h"
+#include "pt2pt/status.h"
 
 /* Not of interest to those who wait: null or inactive. */
 static inline bool idle(MPI_Request h)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /* Requests that are looked at without letting go of them. */
+#include "env/errors.h"
 #include "pt2pt/complete.h"
 
 static void peek(MPI_Request h, MPI_Status *status)

@@ -3,7 +3,9 @@
 #include <stdlib.h>
 
 #include "bindings/lang.h"
-#include "pt2pt/request.h"
+#include "env/errors.h"
+#include "pt2pt/grequest.h"
+#include "pt2pt/status.h"
 
 struct greq {
 	MPI_Grequest_query_function *query;

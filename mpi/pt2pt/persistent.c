@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /* Persistent requests: the arguments once, then MPI_Start as often as wanted. */
 #include "bindings/lang.h"
-#include "pt2pt/request.h"
+#include "env/errors.h"
+#include "pt2pt/buffered.h"
+#include "pt2pt/check.h"
+#include "pt2pt/status.h"
 
 static int make(enum mpii_req_kind kind, const void *buf, MPI_Count count,
 		struct mpii_type *t, int peer, int tag, struct mpii_comm *c,

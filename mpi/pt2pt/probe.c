@@ -3,7 +3,11 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "pt2pt/request.h"
+#include "env/errors.h"
+#include "pt2pt/check.h"
+#include "pt2pt/pt2pt.h"
+#include "pt2pt/status.h"
+#include "pt2pt/transfer.h"
 
 /* Behind MPI_Message. */
 struct msg {

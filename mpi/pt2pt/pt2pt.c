@@ -5,7 +5,11 @@
  */
 #include <stdlib.h>
 
-#include "pt2pt/request.h"
+#include "env/errors.h"
+#include "pt2pt/buffered.h"
+#include "pt2pt/pt2pt.h"
+#include "pt2pt/status.h"
+#include "pt2pt/transfer.h"
 
 static inline unsigned flags_of(enum mpii_mode mode)
 {

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /* MPI_Recv and MPI_Irecv; the quick way first, as in send.c. */
-#include "pt2pt/request.h"
+#include "env/errors.h"
+#include "pt2pt/check.h"
+#include "pt2pt/pt2pt.h"
+#include "pt2pt/status.h"
+#include "pt2pt/transfer.h"
 
 static __attribute__((noinline)) int
 recv_slow(void *buf, MPI_Count count, MPI_Datatype datatype, int source,

@@ -9,9 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "process/process.h"
 #include "bindings/lang.h"
+#include "pt2pt/grequest.h"
 #include "pt2pt/request.h"
+#include "pt2pt/status.h"
+#include "pt2pt/transfer.h"
 
 #define CACHE_MOVE 64
 #define WAIT_BATCH 64 /* requests handed to libo2g at a time */

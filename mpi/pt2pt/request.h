@@ -1,74 +1,70 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
-/* What the files about messages and requests share. */
-#ifndef MPI_REQUEST_H
-#define MPI_REQUEST_H
+/* Requests. */
+#ifndef MPII_PT2PT_REQUEST_H
+#define MPII_PT2PT_REQUEST_H
 
-#include <stdlib.h>
+#include "comm/comm.h"
+#include "process/process.h"
 
-#include "mpii.h"
+struct mpii_type;
+struct o2g_mpi_hook;
 
-#define MPII_ANY_TAG_BITS UINT64_C(0xffffffff)
-
-static inline uint64_t mpii_tag(uint32_t context, int tag)
-{
-	return (uint64_t)context << 32 | (uint32_t)tag;
-}
-
-/*
- * What libo2g is told about the tag of a receive: MPI's wildcard is a mask over
- * the lower half.
- */
-static inline void mpii_match(uint32_t context, int tag, uint64_t *want,
-			      uint64_t *ignore)
-{
-	*ignore = tag == MPI_ANY_TAG ? MPII_ANY_TAG_BITS : 0;
-	*want = mpii_tag(context, tag == MPI_ANY_TAG ? 0 : tag);
-}
-
-/* --- transfer.c: buffers of any datatype as segments --- */
-
-#define MPII_SEGS 16
-
-/* A buffer as libo2g wants it. */
-struct mpii_xfer {
-	unsigned n; /* of segs, or O2G_VIEW */
-	struct o2g_seg segs[MPII_SEGS];
+enum mpii_req_kind {
+	MPII_REQ_SEND,
+	MPII_REQ_RECV,
+	MPII_REQ_COLL,
+	MPII_REQ_GREQ,
+	MPII_REQ_PSEND,
+	MPII_REQ_PRECV,
+	MPII_REQ_NOOP, /* PROC_NULL: complete at once */
 };
-/*
- * For the message of r: sets r->buf and r->count, the count in bytes where the
- * type is not needed any more, and r->type where it is.
- */
-void mpii_xfer_begin(struct mpii_xfer *x, struct mpii_req *r, const void *buf,
-		     MPI_Count count, struct mpii_type *t);
-/*
- * libo2g refused it with *err. True: it does not take views here, and now it can
- * be asked again: the data goes through a copy, r->pack, which for a send is made
- * now.
- */
-bool mpii_xfer_copied(struct mpii_xfer *x, struct mpii_req *r, int *err);
 
-/* Words for, and the code of, what libo2g says about a message of @c with
- * rank @peer (of the remote group, or MPI_ANY_SOURCE). */
-int mpii_message_error(struct mpii_comm *c, int peer, int tag,
-		       const struct o2g_status *st, MPI_Count room);
-/* As above for a call that failed without a status. */
-int mpii_call_error(struct mpii_comm *c, int peer, int error);
-/* Record the words of a code once more, if it names a rank that was lost. */
-void mpii_say_again(struct mpii_comm *c, int code);
+/*
+ * A request completes in one of two ways. Messages: o2g is set and o2g_is_done
+ * tells. Others (o2g NULL, poll set): poll returns 1 once done, with status
+ * filled and no further calls. With neither, it is complete already. A poll
+ * that may finish without a message of this process arriving must be woken by
+ * mpii_wake().
+ */
 
-/* Fill MPI's status from libo2g's; @peer as in the receive. */
-static inline void mpii_status_from(MPI_Status *s, struct mpii_comm *c,
-				    int peer, const struct o2g_status *st)
+struct mpii_req {
+	/* a plain message needs no more than these */
+	struct mpii_obj obj;
+	uint8_t kind;
+	bool persistent, active;
+	struct o2g_req *o2g; /* NULL once complete */
+	struct mpii_comm *comm;
+	int peer, tag;
+	MPI_Count count;
+	struct mpii_type *type;
+	struct o2g_mpi_hook *hooks; /* of the bindings: lang.h */
+	/* a message that is packed, or received packed */
+	void *pack;
+	void *buf;
+	struct o2g_view view; /* of buf, where it lies in many pieces */
+	/* persistent: what to start, for messages; for others, how */
+	int mode;
+	int (*start)(struct mpii_req *r); /* MPI code; sets o2g or poll */
+	/* other kinds of completion: 1 done, 0 not yet; fills status */
+	int (*poll)(struct mpii_req *r);
+	void (*release)(struct mpii_req *r);
+	void *state;
+	MPI_Status status; /* valid once complete, MPI_ERROR too */
+};
+static inline struct mpii_req *mpii_req_get(MPI_Request h)
 {
-	int source = peer;
+	struct mpii_req *r = (struct mpii_req *)h;
 
-	if (peer == MPI_ANY_SOURCE)
-		source = mpii_comm_rank_of(c, st->source);
-	mpii_status_set(s, source, (int)(uint32_t)st->tag,
-			(MPI_Count)st->length);
+	if ((uintptr_t)h < MPII_PREDEFINED_END || !mpii_running())
+		return NULL;
+	return r->obj.magic == MPII_REQ ? r : NULL;
 }
-
-/* --- request.c --- */
+struct mpii_req *mpii_req_create(enum mpii_req_kind kind);
+void mpii_req_put(struct mpii_req *r);
+/* Complete? Makes no progress itself. */
+bool mpii_req_done(struct mpii_req *r);
+/* Lets waiting threads look at their conditions again. */
+void mpii_wake(void);
 
 /*
  * What MPI_Isend hands out for a message that is gone already: one object for
@@ -153,97 +149,12 @@ void mpii_req_retire(struct mpii_req *r, MPI_Request *h);
 /* The program gives up a request that is still active. */
 void mpii_req_detach(struct mpii_req *r);
 
-/* --- pt2pt.c --- */
+/* Wait until every send that the program gave up is complete. */
+void mpii_detached_drain(void);
 
-/* The context that a message to @c in its receive context @context carries. */
-static inline uint32_t mpii_send_context(const struct mpii_comm *c,
-					 uint32_t context)
-{
-	return context + (c->send_context - c->context);
-}
-
-/* Start a message for r, which knows its communicator and may have a type
- * already. MPI code; r stays the caller's. */
-int mpii_start_send(struct mpii_req *r, const void *buf, MPI_Count count,
-		    struct mpii_type *t, int dest, int tag, uint32_t context,
-		    enum mpii_mode mode);
-int mpii_start_recv(struct mpii_req *r, void *buf, MPI_Count count,
-		    struct mpii_type *t, int source, int tag, uint32_t context);
-
-/* --- buffered.c --- */
-
-/* Copy into the attached buffer and send from there. */
-int mpii_bsend(const void *buf, MPI_Count count, struct mpii_type *t, int dest,
-	       int tag, struct mpii_comm *c);
-
-/* --- grequest.c --- */
-
-/* Ask the program for the status of its completed request. */
-void mpii_greq_query(struct mpii_req *r);
-int mpii_greq_cancel(struct mpii_req *r);
-void mpii_greq_detach(struct mpii_req *r);
-
-/* --- check.c: argument checks with words --- */
-
-/* On success *c and *t are set. */
-int mpii_check_send(const void *buf, MPI_Count count, MPI_Datatype datatype,
-		    int dest, int tag, MPI_Comm comm, struct mpii_comm **c,
-		    struct mpii_type **t, const char *func);
-int mpii_check_recv(const void *buf, MPI_Count count, MPI_Datatype datatype,
-		    int source, int tag, MPI_Comm comm, struct mpii_comm **c,
-		    struct mpii_type **t, const char *func);
-int mpii_check_buffer(struct mpii_comm *c, const void *buf, MPI_Count count,
-		      MPI_Datatype datatype, struct mpii_type **t,
-		      const char *func);
-int mpii_check_source(struct mpii_comm *c, int source, int tag,
-		      const char *func);
-
-/*
- * The quick test of the arguments of a message: true when all is in order and
- * the data is one piece. Whatever it refuses is looked at again, slowly, by
- * those above; so it may be strict, but never wrong.
- */
-static inline bool mpii_simple(const struct mpii_comm *c,
-			       const struct mpii_type *t, const void *buf,
-			       MPI_Count count)
-{
-	return mpii_likely(
-		c && t && t->contiguous && t->committed && count >= 0 &&
-		((uintptr_t)buf > (uintptr_t)MPI_IN_PLACE || count == 0));
-}
-static inline bool mpii_simple_dest(const struct mpii_comm *c, int dest,
-				    int tag)
-{
-	return mpii_likely((unsigned)dest < (unsigned)c->remote_size &&
-			   tag >= 0);
-}
-static inline bool mpii_simple_source(const struct mpii_comm *c, int source,
-				      int tag)
-{
-	/* MPI_ANY_SOURCE is -1 */
-	return mpii_likely((unsigned)(source + 1) <= (unsigned)c->remote_size &&
-			   (tag >= 0 || tag == MPI_ANY_TAG));
-}
-
-/* --- send.c, persistent.c --- */
-
-/* Both forms of a call that makes a request for a send: @make does. */
-#define MPII_SEND_CALLS(name, make, mode)                                   \
-	int PMPI_##name(const void *buf, int count, MPI_Datatype datatype,  \
-			int dest, int tag, MPI_Comm comm,                   \
-			MPI_Request *request)                               \
-	{                                                                   \
-		return make(buf, count, datatype, dest, tag, comm, request, \
-			    mode, "MPI_" #name);                            \
-	}                                                                   \
-	MPII_ALIAS(name);                                                   \
-	int PMPI_##name##_c(const void *buf, MPI_Count count,               \
-			    MPI_Datatype datatype, int dest, int tag,       \
-			    MPI_Comm comm, MPI_Request *request)            \
-	{                                                                   \
-		return make(buf, count, datatype, dest, tag, comm, request, \
-			    mode, "MPI_" #name "_c");                       \
-	}                                                                   \
-	MPII_ALIAS(name##_c)
+/* Waits for all and frees them; the first error. */
+int mpii_wait_all(struct mpii_req **reqs, int n);
+/* The same; a received message that is shorter than its buffer is an error. */
+int mpii_wait_exact(struct mpii_req **reqs, int n);
 
 #endif

@@ -5,7 +5,10 @@
  * The quick way first: valid arguments and contiguous data take a handful of
  * compares and one call into libo2g. Everything else is out of line.
  */
-#include "pt2pt/request.h"
+#include "env/errors.h"
+#include "pt2pt/check.h"
+#include "pt2pt/pt2pt.h"
+#include "pt2pt/transfer.h"
 
 static __attribute__((noinline)) int
 send_slow(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest,

@@ -3,7 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pt2pt/request.h"
+#include "env/errors.h"
+#include "pt2pt/check.h"
+#include "pt2pt/pt2pt.h"
 
 /* One direction, its arguments checked. */
 struct side {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /* What can be asked of a status, and set in it. */
-#include "mpii.h"
+#include "datatype/datatype.h"
+#include "env/errors.h"
+#include "pt2pt/status.h"
 
 static int bad_status(const char *func)
 {

@@ -11,11 +11,13 @@
 #include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "env/errcode.h"
 #include "env/errors.h"
 #include "process/gone.h"
-#include "pt2pt/request.h"
+#include "pt2pt/transfer.h"
 
 /* Average bytes from which a piece is left to libo2g. */
 #define PIECE_MIN 2048

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "process/process.h"
 #include "settings.h"
 #include "tools/tools.h"
 

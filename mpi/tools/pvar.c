@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "comm/comm.h"
+#include "process/process.h"
 #include "tools/tools.h"
 
 #define SESSION_MAGIC 0x6d707373

@@ -2,6 +2,7 @@
 /* Cartesian topologies: making them, whole and in slices. */
 #include <stdlib.h>
 
+#include "env/errors.h"
 #include "topo/topo.h"
 
 void mpii_cart_coords(int ndims, const int *dims, int rank, int *coords)

@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "env/errors.h"
+#include "process/nodes.h"
 #include "topo/topo.h"
 
 /* --- the shape of a block --- */

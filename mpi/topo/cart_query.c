@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /* Questions about a cartesian topology; all of them local. */
+#include "env/errors.h"
 #include "topo/topo.h"
 
 int PMPI_Cartdim_get(MPI_Comm comm, int *ndims)

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "env/errors.h"
 #include "topo/topo.h"
 
 struct search {

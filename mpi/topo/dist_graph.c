@@ -6,6 +6,8 @@
  */
 #include <string.h>
 
+#include "env/errors.h"
+#include "info/info.h"
 #include "topo/dist_graph.h"
 
 int mpii_dist_check_edges(const char *func, struct mpii_comm *c,

@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "comm/comm_set.h"
+#include "env/errors.h"
+#include "pt2pt/pt2pt.h"
 #include "topo/dist_graph.h"
 
 /* On its way to one of its ends. */

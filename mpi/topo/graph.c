@@ -2,6 +2,7 @@
 /* Graph topologies: every process knows the whole graph. */
 #include <string.h>
 
+#include "env/errors.h"
 #include "topo/topo.h"
 
 static int check_index(const char *func, struct mpii_comm *c, int nnodes,

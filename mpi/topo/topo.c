@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "env/errors.h"
 #include "topo/topo.h"
 
 struct mpii_topo *mpii_topo_create(int kind)

@@ -30,6 +30,9 @@ struct mpii_topo {
 
 /* topo.c */
 
+/* Both do nothing with NULL. */
+void mpii_topo_hold(struct mpii_topo *t);
+void mpii_topo_put(struct mpii_topo *t);
 /* NULL: out of memory. */
 struct mpii_topo *mpii_topo_create(int kind);
 /* A copy of n ints, never NULL unless out of memory. */

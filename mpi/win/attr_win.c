@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "comm/attr.h"
-#include "env/objects.h"
+#include "env/errhandler.h"
+#include "env/errors.h"
+#include "win/win.h"
 
 #define KIND MPII_ATTR_WIN
 

@@ -10,7 +10,10 @@
  */
 #include "unit.h"
 
+#include "../../mpi/comm/attr.h"
+#include "../../mpi/comm/comm.h"
 #include "../../mpi/datatype/datatype.h"
+#include "../../mpi/env/errors.h"
 
 struct mpii_comm mpii_world = { .obj = { .magic = MPII_COMM } }, mpii_self;
 

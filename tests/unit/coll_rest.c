@@ -6,6 +6,8 @@
 #include "../../mpi/env/errors.h"
 #include "../../mpi/bindings/fortran_abi.h"
 #include "../../mpi/bindings/lang.h"
+#include "../../mpi/info/info.h"
+#include "../../mpi/process/nodes.h"
 #include "../../mpi/pt2pt/request.h"
 
 int mpii_length_error(int peer, MPI_Count got, MPI_Count want)

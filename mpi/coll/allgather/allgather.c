@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /* MPI_Allgather and MPI_Allgatherv in all forms. */
+#include "coll/calls.h"
 #include "coll/choose.h"
 
 #define ADAPT(name, algorithm) \

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /* MPI_Barrier in all forms. */
+#include "coll/calls.h"
 #include "coll/choose.h"
 
 COLL_ADAPT(barrier_shared, mpii_barrier_shared)

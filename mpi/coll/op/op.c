@@ -8,7 +8,11 @@
 #include <string.h>
 
 #include "bindings/fortran_abi.h"
+#include "bindings/handle_int.h"
 #include "bindings/lang.h"
+#include "coll/op/op.h"
+#include "datatype/contents.h"
+#include "env/errors.h"
 
 #define AT(h) [(uintptr_t)(h)-MPII_OP_FIRST]
 #define OP(h, index_)                                        \

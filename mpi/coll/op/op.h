@@ -1,36 +1,42 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
-/* Predefined operations: their order in the tables, and their loops. */
-#ifndef OP_H
-#define OP_H
+/* Reduction operations. */
+#ifndef MPII_COLL_OP_OP_H
+#define MPII_COLL_OP_OP_H
 
 #include "datatype/datatype.h"
 
-enum mpii_op_index {
-	MPII_OP_SUM,
-	MPII_OP_PROD,
-	MPII_OP_MIN,
-	MPII_OP_MAX,
-	MPII_OP_LAND,
-	MPII_OP_LOR,
-	MPII_OP_LXOR,
-	MPII_OP_BAND,
-	MPII_OP_BOR,
-	MPII_OP_BXOR,
-	MPII_OP_MINLOC,
-	MPII_OP_MAXLOC,
-	MPII_OP_REPLACE,
-	MPII_OP_NO_OP,
-	MPII_OP_INDEX_COUNT
+struct mpii_op {
+	struct mpii_obj obj;
+	MPI_Op handle;
+	bool commutes, predefined;
+	uint8_t lang;		   /* user-defined: enum mpii_language */
+	uint8_t index;		   /* predefined: enum mpii_op_index */
+	MPI_User_function *fn;	   /* user-defined, int count */
+	MPI_User_function_c *fn_c; /* user-defined, large count */
 };
 
-/* inout[i] = in[i] op inout[i] for i < n */
-typedef void mpii_op_loop(const void *in, void *inout, MPI_Count n);
+#define MPII_OP_FIRST 32
+#define MPII_OP_COUNT 32
+extern struct mpii_op mpii_ops[MPII_OP_COUNT];
 
-/* NULL: not defined on that kind. Not for REPLACE and NO_OP. */
-extern mpii_op_loop *const mpii_op_loops[MPII_OP_INDEX_COUNT][MPII_K_COUNT];
+/* NULL: not an operation */
+static inline struct mpii_op *mpii_op_get(MPI_Op h)
+{
+	uintptr_t v = (uintptr_t)h;
+	struct mpii_op *op = (struct mpii_op *)h;
 
-/* For pairs without a name. NULL: not of these two, which are numbers. */
-mpii_op_loop *mpii_op_pair(bool max, const struct mpii_type *value,
-			   const struct mpii_type *index);
+	if (v - MPII_OP_FIRST < MPII_OP_COUNT)
+		op = &mpii_ops[v - MPII_OP_FIRST];
+	else if (v < 4096 || v % sizeof(void *))
+		return NULL;
+	return op->obj.magic == MPII_OP ? op : NULL;
+}
+void mpii_op_hold(struct mpii_op *op);
+void mpii_op_put(struct mpii_op *op);
+/* MPI_SUCCESS, or MPI_ERR_OP when it is not defined on the type. */
+int mpii_op_check(const struct mpii_op *op, const struct mpii_type *t);
+/* inout[i] = in[i] op inout[i] */
+void mpii_op_apply(const struct mpii_op *op, const void *in, void *inout,
+		   MPI_Count count, const struct mpii_type *t);
 
 #endif

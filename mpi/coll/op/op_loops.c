@@ -9,8 +9,8 @@
 
 #include <complex.h>
 
-#include "coll/op/op.h"
 #include "coll/op/op_locate.h"
+#include "coll/op/op_loops.h"
 
 #define LOOP(name, T, expr)                                        \
 	static void name(const void *in, void *inout, MPI_Count n) \

@@ -5,8 +5,8 @@
  */
 #pragma GCC optimize("O2")
 
-#include "coll/op/op.h"
 #include "coll/op/op_locate.h"
+#include "coll/op/op_loops.h"
 
 #define PAIR(k, V, I, bits)                            \
 	struct k##_##bits {                            \

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/* Generalized requests. */
+#ifndef MPII_PT2PT_GREQUEST_H
+#define MPII_PT2PT_GREQUEST_H
+
+#include "pt2pt/request.h"
+
+/* Ask the program for the status of its completed request. */
+void mpii_greq_query(struct mpii_req *r);
+int mpii_greq_cancel(struct mpii_req *r);
+void mpii_greq_detach(struct mpii_req *r);
+
+#endif
