@@ -60,6 +60,12 @@ static void way_init(struct o2gk_way *w)
 	o2g_list_init(&w->done);
 }
 
+static void way_start(struct o2gk_way *w)
+{
+	way_init(w);
+	w->tcp_sent = S64_MAX;
+}
+
 static struct o2gk_link *link_create(void)
 {
 	struct o2gk_link *l = kzalloc(sizeof(*l), GFP_KERNEL_ACCOUNT);
@@ -68,8 +74,8 @@ static struct o2gk_link *link_create(void)
 		return NULL;
 	spin_lock_init(&l->lock);
 	refcount_set(&l->refs, 2);
-	way_init(&l->way[0]);
-	way_init(&l->way[1]);
+	way_start(&l->way[0]);
+	way_start(&l->way[1]);
 	return l;
 }
 
@@ -165,6 +171,24 @@ void o2gk_local_put(struct o2gk_peer *p)
 {
 	if (p->link && refcount_dec_and_test(&p->link->refs))
 		kfree(p->link);
+}
+
+/*
+ * The program has a descriptor of the connection, too, and may write to it what it
+ * likes. But only what the driver has sent there is received.
+ */
+bool o2gk_local_expects(struct o2gk_peer *p, u64 bytes)
+{
+	struct o2gk_link *l = p->link;
+	u64 sent;
+
+	lockdep_assert_held(&p->ep->lock);
+	if (!l)
+		return true;
+	spin_lock(&l->lock);
+	sent = l->way[!p->side].tcp_sent;
+	spin_unlock(&l->lock);
+	return (s64)(sent - p->rx_bytes - bytes) >= 0;
 }
 
 /* --- sending; under ep->lock --- */

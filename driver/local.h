@@ -27,7 +27,9 @@ struct o2gk_way {
 	struct o2g_tx *reading; /* a request's, being received: in no list */
 	struct o2gk_job late;	/* begun; a worker must go on with it */
 	bool is_late;
-	u64 tcp_sent, tcp_came; /* bytes of packets that went by TCP */
+	/* bytes of packets that went by TCP, and that came; the first is not
+	 * known until the sender has the link, and as many as can be then */
+	u64 tcp_sent, tcp_came;
 	/* either kind, once received, if it has a request */
 	struct o2g_list done;
 };

@@ -389,6 +389,8 @@ void o2gk_local_init(void);
 void o2gk_local_add(struct o2gk_peer *p);
 void o2gk_local_remove(struct o2gk_peer *p);
 void o2gk_local_put(struct o2gk_peer *p); /* last of all */
+/* Under ep->lock: may a packet of so many bytes come by the socket? */
+bool o2gk_local_expects(struct o2gk_peer *p, u64 bytes);
 bool o2gk_local_wants(const struct o2gk_ep *ep, const struct o2gd_sqe *e);
 /* The others under ep->lock: does this packet go by the link? Then send it. */
 bool o2gk_local_takes(struct o2gk_peer *p, const struct o2g_hdr *h,

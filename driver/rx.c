@@ -134,6 +134,8 @@ static int packet_begin(struct turn *t)
 	trace_o2g_receive(ep->rank, p->core.rank, &p->stream.hdr);
 	o2gk_sq_drain(ep);
 	o2gk_local_sent(p);
+	if (!o2gk_local_expects(p, O2G_HDR_SIZE + p->stream.body_left))
+		return refuse(t, O2GD_LOST_PACKET, O2G_PROTO_BAD_STATE);
 	r = o2g_proto_rx_begin(&ep->core, &p->core, &p->stream.hdr, &p->rx);
 	keep_mem(p);
 	p->iter_set = false;

@@ -505,6 +505,94 @@ static void mail__many(void **state)
 	world_run(many);
 }
 
+/* --- programs that write to the connection themselves --- */
+
+/* An id that anybody can guess: of the first request in that slot. */
+static u64 id_of(u32 slot)
+{
+	return 1ull << 32 | (slot + 1);
+}
+
+static const struct o2g_hdr forged_data = { .type = O2G_PKT_DATA,
+					    .src = 0,
+					    .dst = 1,
+					    .length = ONE };
+
+/* The slot belongs to a short body now, and the rest of a long one comes. */
+static void reuse_and_go_on(void)
+{
+	struct o2gd_sqe q = { .op = O2GD_OP_SEND,
+			      .flags = O2GD_SYNC,
+			      .slot = 1,
+			      .tag = 9,
+			      .addr = (uintptr_t)data,
+			      .len = 8 };
+
+	end_call(&b, O2GD_SUBMIT, &q);
+	mock_raw(fds[0], data, 5000);
+	mock_net_run();
+	mock_run();
+}
+
+/* A receive whose data is on the link gets some by the socket as well. */
+static void two_ways(void)
+{
+	struct o2g_hdr h = forged_data;
+
+	mock.later = true;
+	open_near();
+	assert_int_equal(end_recv(&b, 1, 1, ONE), 0);
+	assert_int_equal(end_submit(&a, O2GD_OP_SEND, 1, 1, data, ONE), 0);
+	mock_net_run();
+	h.cookie = id_of(1);
+	world_raw_header(fds[0], &h);
+	mock_raw(fds[0], data, 10);
+	mock_net_run();
+	mock_run();
+	reuse_and_go_on();
+	is_lost(&a);
+	is_lost(&b);
+	assert_int_equal(peer_of(&b)->drops[O2GD_DROP_BAD_STATE], 1);
+}
+
+/* The same, begun before there was a link: a get, and a refusal by the link. */
+static void two_ways_before(void)
+{
+	struct o2gd_sqe e = { .op = O2GD_OP_GET,
+			      .slot = 1,
+			      .key = 9,
+			      .addr = (uintptr_t)buf,
+			      .len = ONE };
+	struct o2g_hdr h = forged_data;
+
+	mock.later = true;
+	mock.near = true;
+	assert_int_equal(end_open(&a, 0, 64), 0);
+	assert_int_equal(end_open(&b, 1, 64), 0);
+	mock_tcp_pair(fds);
+	assert_int_equal(end_register(&b, 0, fds[1]), 0);
+	mock.send_space = 0;
+	assert_int_equal(end_call(&b, O2GD_SUBMIT, &e), 0);
+	h.cookie = id_of(1);
+	world_raw_header(fds[0], &h);
+	mock_raw(fds[0], data, 10);
+	mock_net_run();
+	assert_int_equal(end_register(&a, 1, fds[0]), 0);
+	assert_non_null(peer_of(&b)->link);
+	mock.send_space = 64 << 10;
+	mock_sock(fds[1])->space_news = true;
+	mock_run();
+	reuse_and_go_on();
+	is_lost(&a);
+	is_lost(&b);
+}
+
+static void raw__beside_the_link(void **state)
+{
+	world_run(two_ways);
+	world_run(two_ways_before);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -527,6 +615,7 @@ int main(void)
 		T(mail__ends_late),
 		T(mail__refused),
 		T(mail__many),
+		T(raw__beside_the_link),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

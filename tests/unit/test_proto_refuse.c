@@ -167,6 +167,27 @@ static void o2g_proto_rx_begin__raw_takes_eager_only(void **state)
 	nothing_out(tc); /* and no credit is sent */
 }
 
+/* Two packets for one request: a peer may have two ways to send them. */
+static void o2g_proto_rx_begin__while_it_is_filled(void **state)
+{
+	struct mock_req *g = mock_get(&t, 1, 1, 0, 100);
+	struct o2g_hdr h = { .type = O2G_PKT_DATA,
+			     .src = 1,
+			     .cookie = g->core.id,
+			     .length = 100 };
+
+	assert_int_equal(o2g_proto_rx_begin(&t.core, &tc->peer, &h, &tc->rx),
+			 OK);
+	assert_int_equal(TO_T(.type = O2G_PKT_DATA, .cookie = g->core.id,
+			      .length = 100),
+			 O2G_PROTO_BAD_STATE);
+	assert_int_equal(TO_T(.type = O2G_PKT_NAK, .cookie = g->core.id),
+			 O2G_PROTO_BAD_STATE);
+	assert_false(g->done);
+	mock_lose(tc, -O2G_ERR_PEER);
+	ends(g, -O2G_ERR_PEER);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -178,6 +199,7 @@ int main(void)
 		S(o2g_proto_rx_begin__answers_out_of_turn),
 		S(o2g_proto_rx_begin__second_cts),
 		S(o2g_proto_rx_begin__of_another_peer),
+		S(o2g_proto_rx_begin__while_it_is_filled),
 		S(o2g_proto_rx_begin__raw_takes_eager_only),
 	};
 

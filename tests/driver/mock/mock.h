@@ -51,6 +51,8 @@ struct sock *mock_sock(int fd);
 void mock_close(int fd);
 void mock_reset(struct sock *sk); /* the other side does */
 void mock_write(struct sock *sk, const void *data, size_t n); /* by hand */
+/* The same by the process that has @fd: nothing else happens meanwhile. */
+void mock_raw(int fd, const void *data, size_t n);
 
 int mock_module_init(void);
 void mock_module_exit(void);

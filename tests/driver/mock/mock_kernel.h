@@ -55,6 +55,7 @@ typedef unsigned int gfp_t;
 #define BIT_ULL(n) (1ull << (n))
 #define U16_MAX UINT16_MAX
 #define U32_MAX UINT32_MAX
+#define S64_MAX INT64_MAX
 #define BITS_PER_LONG 64
 #define BITS_TO_LONGS(n) (((n) + BITS_PER_LONG - 1) / BITS_PER_LONG)
 #define DIV_ROUND_UP_ULL(a, b) (((u64)(a) + (b)-1) / (b))

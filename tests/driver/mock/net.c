@@ -131,6 +131,11 @@ void mock_write(struct sock *sk, const void *data, size_t n)
 	mock_run();
 }
 
+void mock_raw(int fd, const void *data, size_t n)
+{
+	append(sockets[fd].sk->peer, data, n);
+}
+
 bool sk_stream_is_writeable(const struct sock *sk)
 {
 	return !sk->peer || sk->peer->rx_len < mock.send_space;

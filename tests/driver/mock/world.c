@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "dev.h"
+#include "wire.h"
 
 struct end a, b;
 int fds[2];
@@ -227,6 +228,16 @@ int end_send(struct end *e, u32 slot, u64 tag, u64 len)
 	int ret = end_submit(e, O2GD_OP_SEND, slot, tag, data, len);
 
 	return ret ? min(ret, 0) : end_done(e, slot);
+}
+
+/* --- by hand --- */
+
+void world_raw_header(int fd, const struct o2g_hdr *h)
+{
+	u8 raw[O2G_HDR_SIZE];
+
+	o2g_wire_encode(h, raw);
+	mock_raw(fd, raw, sizeof(raw));
 }
 
 /* --- worlds --- */

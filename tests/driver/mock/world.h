@@ -63,6 +63,10 @@ int end_got(struct end *e, u32 slot, u64 tag, u64 len);
 /* Send, and see it complete. */
 int end_send(struct end *e, u32 slot, u64 tag, u64 len);
 
+/* The process behind a descriptor writes a header to it, by hand. */
+struct o2g_hdr;
+void world_raw_header(int fd, const struct o2g_hdr *h);
+
 /* a and b, and a connection between them. */
 int world_open(void);
 /* The driver has the sockets, the process does not need them any more. */
