@@ -89,7 +89,7 @@ static struct list_head *bucket(const struct sock *sk)
 static bool is_open(const struct o2gk_peer *p)
 {
 	return READ_ONCE(p->sk->sk_state) == TCP_ESTABLISHED &&
-	       !READ_ONCE(p->lost);
+	       READ_ONCE(p->taken_over) && !READ_ONCE(p->lost);
 }
 
 static struct o2gk_peer *find_other_end(const struct o2gk_peer *p)

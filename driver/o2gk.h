@@ -377,6 +377,16 @@ u32 o2gk_paper_nsocks(const struct o2gk_paper *paper);
 void o2gk_paper_queues(struct o2gk_paper *paper, struct o2gk_found *f);
 void o2gk_paper_socks(struct o2gk_paper *paper, struct o2gk_found *f);
 
+/* takeover.c; with the socket's lock */
+int o2gk_take_over(struct sock *sk, void *owner,
+		   const struct o2gk_callbacks *ours, /* write_space: or NULL */
+		   struct o2gk_callbacks *saved);
+/* Once it was, nothing happens. */
+void o2gk_give_back(struct sock *sk, const void *owner,
+		    const struct o2gk_callbacks *saved);
+/* Has the program ended the connection by connect(AF_UNSPEC)? */
+bool o2gk_is_disconnected(const struct sock *sk);
+
 /* sock.c */
 int o2gk_sock_register(struct o2gk_ep *ep, u32 rank, int fd);
 /* Give all sockets back; afterwards nothing of the network calls us. */

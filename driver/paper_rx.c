@@ -222,11 +222,14 @@ bool o2gk_paper_rx_run(struct o2gk_paper_sock *s, enum o2gk_context context)
 }
 
 /* Everything that came is read: is this the end? */
-static bool at_end(const struct sock *sk, enum o2gd_lost *why, u64 *detail)
+static bool at_end(const struct o2gk_paper_sock *s, enum o2gd_lost *why,
+		   u64 *detail)
 {
+	const struct sock *sk = s->sk;
+
 	*why = sk->sk_err ? O2GD_LOST_ERROR : O2GD_LOST_CLOSED;
 	*detail = sk->sk_err;
-	return sk->sk_err || sk->sk_shutdown & RCV_SHUTDOWN ||
+	return !s->taken_over || sk->sk_err || sk->sk_shutdown & RCV_SHUTDOWN ||
 	       sk->sk_state != TCP_ESTABLISHED;
 }
 
@@ -245,7 +248,7 @@ void o2gk_paper_rx_turn(struct o2gk_paper_sock *s, enum o2gk_context context)
 
 	lock_sock(s->sk);
 	if (o2gk_paper_rx_run(s, context) && may_end(s) &&
-	    at_end(s->sk, &why, &detail)) {
+	    at_end(s, &why, &detail)) {
 		o2gk_paper_lock(s->paper);
 		o2gk_paper_lose(s, why, detail);
 		o2gk_paper_unlock(s->paper);

@@ -5,19 +5,25 @@
 #include <linux/net.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
-#include <net/inet_connection_sock.h>
 #include <net/tcp.h>
 
 #include "trace.h"
 
 /* --- callbacks --- */
 
+static struct o2gk_paper_sock *sock_of(const struct sock *sk)
+{
+	struct o2gk_paper_sock *s = rcu_dereference_sk_user_data(sk);
+
+	return s && s->sk == sk ? s : NULL;
+}
+
 static void data_ready(struct sock *sk)
 {
 	struct o2gk_paper_sock *s;
 
 	rcu_read_lock();
-	s = rcu_dereference_sk_user_data(sk);
+	s = sock_of(sk);
 	if (s)
 		o2gk_paper_rx_run(s, O2GK_SOFTIRQ);
 	rcu_read_unlock();
@@ -28,7 +34,7 @@ static void state_change(struct sock *sk)
 	struct o2gk_paper_sock *s;
 
 	rcu_read_lock();
-	s = rcu_dereference_sk_user_data(sk);
+	s = sock_of(sk);
 	if (s) {
 		s->saved.state_change(sk);
 		if (!READ_ONCE(s->paper->closing))
@@ -42,50 +48,27 @@ static void error_report(struct sock *sk)
 	struct o2gk_paper_sock *s;
 
 	rcu_read_lock();
-	s = rcu_dereference_sk_user_data(sk);
+	s = sock_of(sk);
 	if (s) {
 		s->saved.error_report(sk);
+		if (o2gk_is_disconnected(sk))
+			o2gk_paper_sock_restore(s);
 		if (!READ_ONCE(s->paper->closing))
 			queue_work(o2gk_wq, &s->work);
 	}
 	rcu_read_unlock();
 }
 
-static int take_over(struct o2gk_paper_sock *s)
-{
-	struct sock *sk = s->sk;
-	int err = 0;
-
-	write_lock_bh(&sk->sk_callback_lock);
-	if (sk->sk_user_data || inet_csk(sk)->icsk_ulp_ops) {
-		err = -EBUSY;
-	} else {
-		s->saved.data_ready = sk->sk_data_ready;
-		s->saved.state_change = sk->sk_state_change;
-		s->saved.error_report = sk->sk_error_report;
-		rcu_assign_sk_user_data(sk, s);
-		WRITE_ONCE(sk->sk_data_ready, data_ready);
-		WRITE_ONCE(sk->sk_state_change, state_change);
-		WRITE_ONCE(sk->sk_error_report, error_report);
-		s->taken_over = true;
-	}
-	write_unlock_bh(&sk->sk_callback_lock);
-	return err;
-}
+static const struct o2gk_callbacks ours = { .data_ready = data_ready,
+					    .state_change = state_change,
+					    .error_report = error_report };
 
 void o2gk_paper_sock_restore(struct o2gk_paper_sock *s)
 {
-	struct sock *sk = s->sk;
-
 	if (!s->taken_over)
 		return;
 	s->taken_over = false;
-	write_lock_bh(&sk->sk_callback_lock);
-	WRITE_ONCE(sk->sk_data_ready, s->saved.data_ready);
-	WRITE_ONCE(sk->sk_state_change, s->saved.state_change);
-	WRITE_ONCE(sk->sk_error_report, s->saved.error_report);
-	rcu_assign_sk_user_data(sk, NULL);
-	write_unlock_bh(&sk->sk_callback_lock);
+	o2gk_give_back(s->sk, s, &s->saved);
 }
 
 /* --- registration; under paper->mutex --- */
@@ -134,8 +117,9 @@ static int start(struct o2gk_paper_sock *s)
 	lock_sock(s->sk);
 	if (s->sk->sk_state == TCP_ESTABLISHED ||
 	    s->sk->sk_state == TCP_CLOSE_WAIT)
-		err = take_over(s);
+		err = o2gk_take_over(s->sk, s, &ours, &s->saved);
 	if (!err) {
+		s->taken_over = true;
 		o2gk_paper_lock(paper);
 		s->open = true;
 		o2gk_paper_tell(s);

@@ -346,7 +346,7 @@ static bool at_end(struct o2gk_peer *p, enum o2gd_lost *why, u64 *detail)
 	} else if (sk->sk_err || p->tx_err) {
 		*why = O2GD_LOST_ERROR;
 		*detail = sk->sk_err ? sk->sk_err : -p->tx_err;
-	} else if (sk->sk_shutdown & RCV_SHUTDOWN ||
+	} else if (!p->taken_over || sk->sk_shutdown & RCV_SHUTDOWN ||
 		   sk->sk_state != TCP_ESTABLISHED) {
 		*why = O2GD_LOST_CLOSED;
 	} else {
@@ -358,6 +358,7 @@ static bool at_end(struct o2gk_peer *p, enum o2gd_lost *why, u64 *detail)
 static void worker(struct o2gk_peer *p, bool has_mm)
 {
 	enum o2gd_lost why;
+	bool ours;
 	u64 detail;
 
 	do {
@@ -367,13 +368,14 @@ static void worker(struct o2gk_peer *p, bool has_mm)
 			lose(p, O2GK_WORKER, why, detail);
 		else if (!p->lost && p->rx_more && !has_mm)
 			lose(p, O2GK_WORKER, O2GD_LOST_LOCAL, 0);
+		ours = p->taken_over;
 		if (p->lost)
 			o2gk_sock_restore(p);
 		release_sock(p->sk);
 		cond_resched();
 	} while (!p->lost && p->rx_more);
 	/* The peer is told, whatever user space does with its descriptor. */
-	if (p->lost)
+	if (p->lost && ours)
 		kernel_sock_shutdown(p->sock, SHUT_RDWR);
 }
 

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 /*
- * Registered sockets: taken over, and given back exactly as they were.
+ * Registered sockets: taken over (takeover.c), and given back.
  *
- * While a socket is registered its four callbacks are ours and sk_user_data
- * points to the peer. Both change together, under the socket's lock and
- * sk_callback_lock. The file is held, so the socket and its network namespace
- * stay; closing the descriptor alone sends no FIN.
+ * The file is held, so the socket and its network namespace stay; closing the
+ * descriptor alone sends no FIN.
  *
  * Giving back. Data, state and write-space callbacks run under the socket's lock,
  * so none of them can be in our code once we hold it; the error callback may
@@ -17,19 +15,26 @@
 
 #include <linux/net.h>
 #include <linux/rcupdate.h>
-#include <net/inet_connection_sock.h>
 #include <net/tcp.h>
 
 #include "trace.h"
 
 /* --- callbacks; called in softirq, or from release_sock in a process --- */
 
+/* The socket's peer, if it is the one that the socket was taken over for. */
+static struct o2gk_peer *peer_of(const struct sock *sk)
+{
+	struct o2gk_peer *p = rcu_dereference_sk_user_data(sk);
+
+	return p && READ_ONCE(p->sk) == sk ? p : NULL;
+}
+
 static void data_ready(struct sock *sk)
 {
 	struct o2gk_peer *p;
 
 	rcu_read_lock();
-	p = rcu_dereference_sk_user_data(sk);
+	p = peer_of(sk);
 	if (p)
 		o2gk_rx_run(p, sock_owned_by_user_nocheck(sk) ? O2GK_BACKLOG :
 								O2GK_SOFTIRQ);
@@ -41,7 +46,7 @@ static void write_space(struct sock *sk)
 	struct o2gk_peer *p;
 
 	rcu_read_lock();
-	p = rcu_dereference_sk_user_data(sk);
+	p = peer_of(sk);
 	if (p) {
 		p->saved.write_space(sk);
 		if (sk_stream_is_writeable(sk) && !o2g_list_empty(&p->txq))
@@ -56,7 +61,7 @@ static void state_change(struct sock *sk)
 	struct o2gk_peer *p;
 
 	rcu_read_lock();
-	p = rcu_dereference_sk_user_data(sk);
+	p = peer_of(sk);
 	if (p) {
 		p->saved.state_change(sk);
 		o2gk_queue(p, &p->rx_work);
@@ -69,55 +74,27 @@ static void error_report(struct sock *sk)
 	struct o2gk_peer *p;
 
 	rcu_read_lock();
-	p = rcu_dereference_sk_user_data(sk);
+	p = peer_of(sk);
 	if (p) {
 		p->saved.error_report(sk);
+		if (o2gk_is_disconnected(sk)) /* by the program, in a call */
+			o2gk_sock_restore(p);
 		o2gk_queue(p, &p->rx_work);
 	}
 	rcu_read_unlock();
 }
 
-/* --- taking over and giving back; with the socket's lock --- */
-
-static int take_over(struct o2gk_peer *p, struct sock *sk)
-{
-	int err = 0;
-
-	write_lock_bh(&sk->sk_callback_lock);
-	/* KCM, sockmap, kTLS and the like, or a second registration. */
-	if (sk->sk_user_data || inet_csk(sk)->icsk_ulp_ops) {
-		err = -EBUSY;
-		goto out;
-	}
-	p->saved.data_ready = sk->sk_data_ready;
-	p->saved.state_change = sk->sk_state_change;
-	p->saved.write_space = sk->sk_write_space;
-	p->saved.error_report = sk->sk_error_report;
-	rcu_assign_sk_user_data(sk, p);
-	WRITE_ONCE(sk->sk_data_ready, data_ready);
-	WRITE_ONCE(sk->sk_state_change, state_change);
-	WRITE_ONCE(sk->sk_write_space, write_space);
-	WRITE_ONCE(sk->sk_error_report, error_report);
-	p->taken_over = true;
-out:
-	write_unlock_bh(&sk->sk_callback_lock);
-	return err;
-}
+static const struct o2gk_callbacks ours = { .data_ready = data_ready,
+					    .state_change = state_change,
+					    .write_space = write_space,
+					    .error_report = error_report };
 
 void o2gk_sock_restore(struct o2gk_peer *p)
 {
-	struct sock *sk = p->sk;
-
 	if (!p->taken_over)
 		return;
-	p->taken_over = false;
-	write_lock_bh(&sk->sk_callback_lock);
-	WRITE_ONCE(sk->sk_data_ready, p->saved.data_ready);
-	WRITE_ONCE(sk->sk_state_change, p->saved.state_change);
-	WRITE_ONCE(sk->sk_write_space, p->saved.write_space);
-	WRITE_ONCE(sk->sk_error_report, p->saved.error_report);
-	rcu_assign_sk_user_data(sk, NULL);
-	write_unlock_bh(&sk->sk_callback_lock);
+	WRITE_ONCE(p->taken_over, false);
+	o2gk_give_back(p->sk, p, &p->saved);
 }
 
 /* --- registration --- */
@@ -181,9 +158,10 @@ int o2gk_sock_register(struct o2gk_ep *ep, u32 rank, int fd)
 	err = find_peer(ep, rank, &p);
 	if (err)
 		goto err_locked;
-	err = take_over(p, sk);
+	err = o2gk_take_over(sk, p, &ours, &p->saved);
 	if (err)
 		goto err_locked;
+	p->taken_over = true;
 	bind_peer(p, sock);
 	trace_o2g_take(ep->rank, rank);
 	/* What came before, and what was queued before there was a socket. */

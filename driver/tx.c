@@ -347,6 +347,8 @@ void o2gk_tx_push(struct o2gk_peer *p, enum o2gk_context context)
 	bool any;
 	int n;
 
+	if (!p->taken_over) /* the program has it back, and the peer is lost */
+		return;
 	if (context == O2GK_BACKLOG) {
 		o2gk_queue(p, &p->tx_work);
 		return;
@@ -397,9 +399,11 @@ static void keep(struct o2gk_peer *p, const struct o2gk_ctl *ctl, u64 sent)
 void o2gk_tx_lone(struct o2gk_peer *p, struct o2gk_ctl *ctl)
 {
 	struct kvec v = rest_of(ctl);
-	int n = send_kernel(p->sk, &v, 1, v.iov_len,
-			    MSG_DONTWAIT | MSG_NOSIGNAL);
+	int n;
 
+	if (unlikely(!p->taken_over))
+		return;
+	n = send_kernel(p->sk, &v, 1, v.iov_len, MSG_DONTWAIT | MSG_NOSIGNAL);
 	if (likely(n == v.iov_len))
 		return;
 	keep(p, ctl, max(n, 0));

@@ -158,7 +158,7 @@ static void foreign(void)
 	sk->sk_user_data = sk;
 	assert_int_equal(end_register(&a, 1, fds[0]), -EBUSY);
 	sk->sk_user_data = NULL;
-	sk->icsk_ulp_ops = sk;
+	sk->icsk_ulp_ops = (void *)sk;
 	assert_int_equal(end_register(&a, 1, fds[0]), -EBUSY);
 	sk->icsk_ulp_ops = NULL;
 	sk->sk_state = TCP_CLOSE;
@@ -372,6 +372,79 @@ static void look__strangers(void **state)
 	world_run(strangers);
 }
 
+/* --- what else a program does with its descriptor --- */
+
+static void is_told(struct end *e)
+{
+	struct o2gd_cqe c;
+
+	while (!e->lost)
+		assert_int_equal(end_next(e, &c), 0);
+}
+
+/* The connection is over; children of the socket are none of the driver's. */
+static void listens(void)
+{
+	int child;
+
+	assert_int_equal(world_open(), 0);
+	assert_int_equal(mock_listen(fds[1]), -EINVAL);
+	mock_disconnect(fds[1]);
+	assert_int_equal(mock_listen(fds[1]), 0);
+	child = mock_accept(fds[1]);
+	is_told(&a);
+	is_told(&b);
+	assert_int_equal(mock_sock(fds[1])->sk_state, TCP_LISTEN);
+	end_close(&b);
+	mock_reset(mock_sock(child));
+	mock_close(child);
+}
+
+/* It leads to somebody else now, who gets nothing of what was meant for a. */
+static void connects_again(void)
+{
+	struct sock *sk;
+
+	assert_int_equal(world_open(), 0);
+	sk = mock_sock(fds[1]);
+	mock_disconnect(fds[1]);
+	sk->sk_state = TCP_ESTABLISHED;
+	sk->sk_dport = 77;
+	sk->sk_err = 0;
+	assert_int_equal(end_inject(&b, 1, data, 8), 0);
+	is_told(&a);
+	is_told(&b);
+	assert_int_equal(sk->sent, 0);
+	assert_int_equal(sk->sk_state, TCP_ESTABLISHED);
+}
+
+/* No other protocol gets between TCP and us. */
+static void has_protocol(void)
+{
+	static const struct tcp_ulp_ops tls = { .name = "tls" };
+
+	assert_int_equal(world_open(), 0);
+	assert_int_equal(mock_set_ulp(fds[0], &tls), -EEXIST);
+	end_close(&a);
+	assert_int_equal(mock_set_ulp(fds[0], &tls), 0);
+	mock_sock(fds[0])->icsk_ulp_ops = NULL;
+}
+
+static void socket__listens(void **state)
+{
+	world_run(listens);
+}
+
+static void socket__connects_again(void **state)
+{
+	world_run(connects_again);
+}
+
+static void socket__protocol(void **state)
+{
+	world_run(has_protocol);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -387,6 +460,9 @@ int main(void)
 		T(o2gk_tx_push__errors),
 		T(o2gk_tx_push__process_dies),
 		T(look__strangers),
+		T(socket__listens),
+		T(socket__connects_again),
+		T(socket__protocol),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

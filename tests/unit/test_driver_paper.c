@@ -575,6 +575,32 @@ static void look__sees(void **state)
 	world_with_failures(look);
 }
 
+/* --- what else a program does --- */
+
+/* The connection is over, and children of the socket are none of the driver's. */
+static void listens(void)
+{
+	struct o2gd_paper_entry e = entry(1, 10);
+	int child;
+
+	assert_int_equal(begin(), 0);
+	assert_int_equal(post(&e), 0);
+	assert_int_equal(mock_listen(fds[0]), -EINVAL);
+	mock_disconnect(fds[0]);
+	assert_int_equal(mock_listen(fds[0]), 0);
+	child = mock_accept(fds[0]);
+	assert_int_equal(wait_done(&e), -O2G_ERR_PEER);
+	assert_int_equal(mock_sock(fds[0])->sk_state, TCP_LISTEN);
+	end_close(&a);
+	mock_reset(mock_sock(child));
+	mock_close(child);
+}
+
+static void socket__listens(void **state)
+{
+	world_run(listens);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -593,6 +619,7 @@ int main(void)
 		T(socket__has_data),
 		T(dump__copies),
 		T(look__sees),
+		T(socket__listens),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

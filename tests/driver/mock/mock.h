@@ -54,6 +54,14 @@ void mock_write(struct sock *sk, const void *data, size_t n); /* by hand */
 /* The same by the process that has @fd: nothing else happens meanwhile. */
 void mock_raw(int fd, const void *data, size_t n);
 
+/* What a process may do with its descriptor: connect(AF_UNSPEC), listen(), and
+ * accept() of somebody's connection, as a descriptor. */
+void mock_disconnect(int fd);
+int mock_listen(int fd);
+int mock_accept(int fd);
+/* The protocol that a process asks for by setsockopt(TCP_ULP), 0 or -EEXIST. */
+int mock_set_ulp(int fd, const struct tcp_ulp_ops *ops);
+
 int mock_module_init(void);
 void mock_module_exit(void);
 

@@ -616,6 +616,7 @@ void misc_deregister(struct miscdevice *d);
 #define TCP_ESTABLISHED 1
 #define TCP_CLOSE 7
 #define TCP_CLOSE_WAIT 8
+#define TCP_LISTEN 10
 #define RCV_SHUTDOWN 1
 #define SHUT_RDWR 2
 #define MSG_DONTWAIT 0x40
@@ -632,7 +633,7 @@ struct sock {
 	bool sk_use_task_frag;
 	rwlock_t sk_callback_lock;
 	void *sk_user_data;
-	const void *icsk_ulp_ops;
+	const struct tcp_ulp_ops *icsk_ulp_ops;
 	void (*sk_data_ready)(struct sock *sk);
 	void (*sk_state_change)(struct sock *sk);
 	void (*sk_write_space)(struct sock *sk);
@@ -682,8 +683,17 @@ typedef int (*sk_read_actor_t)(read_descriptor_t *desc, struct sk_buff *skb,
 #define sock_net(sk) ((sk)->net)
 #define sk_is_tcp(sk) ((sk)->sk_protocol == IPPROTO_TCP)
 #define sock_owned_by_user_nocheck(sk) ((sk)->owned)
-#define rcu_dereference_sk_user_data(sk) ((sk)->sk_user_data)
-#define rcu_assign_sk_user_data(sk, p) ((sk)->sk_user_data = (p))
+#define SK_USER_DATA_NOCOPY 1ul
+#define rcu_dereference_sk_user_data(sk) \
+	((void *)((uintptr_t)(sk)->sk_user_data & ~7ul))
+#define __rcu_assign_sk_user_data_with_flags(sk, p, flags) \
+	((sk)->sk_user_data = (void *)((uintptr_t)(p) | (flags)))
+#define rcu_assign_sk_user_data(sk, p) \
+	__rcu_assign_sk_user_data_with_flags(sk, p, 0)
+struct tcp_ulp_ops {
+	void (*clone)(struct sock *sk);
+	char name[16];
+};
 struct socket *sockfd_lookup(int fd, int *err);
 void sockfd_put(struct socket *sock);
 void lock_sock(struct sock *sk);

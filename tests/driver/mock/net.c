@@ -276,6 +276,54 @@ void mock_reset(struct sock *sk)
 	mock_run();
 }
 
+/* Both ends are on their own. */
+static void part(struct sock *sk)
+{
+	if (sk->peer)
+		sk->peer->peer = NULL;
+	sk->peer = NULL;
+}
+
+/* As tcp_disconnect() does it: errors are reported in the caller's context. */
+void mock_disconnect(int fd)
+{
+	struct sock *sk = sockets[fd].sk;
+
+	lock_sock(sk);
+	fin(sk);
+	part(sk);
+	sk->sk_err = ECONNRESET;
+	sk->sk_shutdown = 0;
+	sk->sk_dport = 0;
+	sk->rx_len = 0;
+	mock.atomic++;
+	sk->sk_error_report(sk);
+	mock.atomic--;
+	release_sock(sk);
+}
+
+int mock_set_ulp(int fd, const struct tcp_ulp_ops *ops)
+{
+	struct sock *sk = sockets[fd].sk;
+
+	if (sk->icsk_ulp_ops)
+		return -EEXIST;
+	sk->icsk_ulp_ops = ops;
+	return 0;
+}
+
+int mock_listen(int fd)
+{
+	struct sock *sk = sockets[fd].sk;
+
+	if (sk->sk_state != TCP_CLOSE || sk->sk_dport)
+		return -EINVAL;
+	if (sk->icsk_ulp_ops && !sk->icsk_ulp_ops->clone)
+		return -EINVAL;
+	sk->sk_state = TCP_LISTEN;
+	return 0;
+}
+
 /* --- descriptors --- */
 
 static struct socket *sock_open(void)
@@ -307,13 +355,13 @@ static void put(struct socket *s)
 
 	if (--s->refs)
 		return;
-	if (sk->sk_user_data || sk->owned || sk->sk_data_ready != native ||
-	    sk->sk_state_change != native || sk->sk_write_space != native ||
-	    sk->sk_error_report != native || sk->sk_allocation != GFP_KERNEL)
+	if (sk->sk_user_data || sk->icsk_ulp_ops || sk->owned ||
+	    sk->sk_data_ready != native || sk->sk_state_change != native ||
+	    sk->sk_write_space != native || sk->sk_error_report != native ||
+	    sk->sk_allocation != GFP_KERNEL)
 		mock_bug("the socket is not as it was", __func__);
 	fin(sk);
-	if (sk->peer)
-		sk->peer->peer = NULL;
+	part(sk);
 	free(sk->rx);
 	free(sk);
 	s->sk = NULL;
@@ -336,6 +384,23 @@ void mock_tcp_pair(int fd[2])
 	a->sk->sk_daddr = mock.near ? 0x0a000002 : 0x0a000003;
 	fd[0] = (int)(a - sockets);
 	fd[1] = (int)(b - sockets);
+}
+
+/* As sk_clone_lock() does it: a child is a copy, callbacks and all. */
+int mock_accept(int fd)
+{
+	const struct sock *listener = sockets[fd].sk;
+	struct socket *child = sock_open();
+	struct sock *sk = child->sk;
+
+	assert_int_equal(listener->sk_state, TCP_LISTEN);
+	sk->sk_data_ready = listener->sk_data_ready;
+	sk->sk_state_change = listener->sk_state_change;
+	sk->sk_write_space = listener->sk_write_space;
+	sk->sk_error_report = listener->sk_error_report;
+	if (!((uintptr_t)listener->sk_user_data & SK_USER_DATA_NOCOPY))
+		sk->sk_user_data = listener->sk_user_data;
+	return (int)(child - sockets);
 }
 
 struct sock *mock_sock(int fd)
