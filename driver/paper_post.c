@@ -9,10 +9,13 @@
 
 /* --- the end of a receive --- */
 
-/* Unpinning sleeps, so softirq only puts it aside. */
+/*
+ * Unpinning sleeps, so softirq only puts it aside. What was still to be written to
+ * its entry is not: it may be among late_recvs.
+ */
 void o2gk_paper_recv_drop(struct o2gk_paper *paper, struct o2gk_paper_recv *r)
 {
-	list_add_tail(&r->link, &paper->trash);
+	list_move_tail(&r->link, &paper->trash);
 	if (++paper->ntrash >= TRASH_BATCH && !paper->closing)
 		queue_work(o2gk_wq, &paper->work);
 }

@@ -596,6 +596,25 @@ static void listens(void)
 	mock_close(child);
 }
 
+/* A body is being received into memory that is not pinned, and another receive
+ * waits, when the file is closed. */
+static void closes(void)
+{
+	struct o2gd_paper_entry empty = entry(1, 0), waits = entry(2, 100);
+
+	mock.no_pins = true;
+	assert_int_equal(begin(), 0);
+	assert_int_equal(post(&empty), 0);
+	assert_int_equal(post(&waits), 0);
+	put_header(fds[1], O2G_PKT_EAGER, 1, 1000);
+	mock_write(mock_sock(fds[1]), data, 10);
+}
+
+static void close__in_the_middle(void **state)
+{
+	world_run(closes);
+}
+
 static void socket__listens(void **state)
 {
 	world_run(listens);
@@ -620,6 +639,7 @@ int main(void)
 		T(dump__copies),
 		T(look__sees),
 		T(socket__listens),
+		T(close__in_the_middle),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
