@@ -127,6 +127,7 @@ void o2g_credit_return(struct o2g_core *c, struct o2g_peer *p, u64 cost,
 	if (unlikely(extra)) {
 		p->extra_used -= (u32)cost;
 		p->extra -= (u32)cost;
+		c->extra_total -= cost;
 		return;
 	}
 	p->used -= (u32)cost;
@@ -147,12 +148,21 @@ static void grant_extra(struct o2g_core *c, struct o2g_peer *p, u32 extra)
 			     .dst = p->rank };
 
 	not_stalled(p);
-	if (p->extra > (u32)~0 - extra)
-		return;
+	c->extra_total += extra;
 	p->extra += extra;
 	c->stats.extra_grants++;
 	/* Not by xmit(): what is owed is of the other kind and stays. */
 	c->ops->xmit(c, p, &h, NULL, 0, 0);
+}
+
+/*
+ * A peer that says it is stalled has used up what it was granted before; one that
+ * only says so gets no more. And there is an end to them, for all peers together.
+ */
+static bool may_grant_extra(const struct o2g_core *c, const struct o2g_peer *p)
+{
+	return p->extra - p->extra_used < O2G_COST &&
+	       c->extra_total + O2G_CREDIT_EXTRA <= O2G_EXTRA_MAX;
 }
 
 /*
@@ -166,6 +176,8 @@ static void help(struct o2g_core *c, struct o2g_peer *p, bool wanted)
 		return;
 	if (grow(c, p, c->budget_peer) || p->owed)
 		send_credit(c, p);
+	else if (!may_grant_extra(c, p))
+		return;
 	else if (wanted)
 		grant_extra(c, p, O2G_CREDIT_EXTRA);
 	else if (!p->extra)

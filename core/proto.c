@@ -49,6 +49,7 @@ void o2g_peer_init(struct o2g_core *c, struct o2g_peer *p, u32 rank)
 	o2g_list_init(&p->incoming);
 	o2g_list_init(&p->arriving);
 	o2g_list_init(&p->held_gets);
+	o2g_list_init(&p->held_puts);
 }
 
 void o2g_sink_advance(struct o2g_sink *s, u64 n)
@@ -260,6 +261,7 @@ void o2g_proto_peer_down(struct o2g_core *c, struct o2g_peer *p, int err)
 	o2g_list_del(&p->stall_link);
 	c->npeers_alive--;
 	c->granted_total -= p->granted;
+	c->extra_total -= p->extra;
 	o2g_list_init(&r.reqs);
 	o2g_list_init(&r.msgs);
 	o2g_match_each_posted(&c->match, reap_posted, &r);
@@ -269,6 +271,7 @@ void o2g_proto_peer_down(struct o2g_core *c, struct o2g_peer *p, int err)
 	splice(&p->waiting, &r.reqs);
 	splice(&p->incoming, &r.reqs);
 	splice(&p->held_gets, &r.reqs);
+	splice(&p->held_puts, &r.reqs);
 	while (!o2g_list_empty(&r.msgs))
 		o2g_recv_drop_unexpected(
 			c, o2g_list_first(&r.msgs, struct o2g_unexp, link));

@@ -4,11 +4,20 @@
  *
  * A put goes out in pieces, each answered with FIN or NAK; it is complete when
  * every piece that was sent has been answered. For a put, msg_len counts the
- * bytes sent and got those answered. A get is one request answered with DATA
+ * bytes sent and got those answered. Pieces beyond O2G_PUTS_MAX wait at home, so that
+ * the answers that a target has to keep for us are bounded. A get is one request answered with DATA
  * (sent by a REPLY request at the target) or NAK. Gets beyond O2G_GETS_MAX wait
  * at home, so that replies take a bounded memory at the target.
  */
 #include "proto_impl.h"
+
+/* Too much is unanswered: it goes on when something is answered. */
+static void hold_put(struct o2g_req *req)
+{
+	req->state = O2G_ST_WAIT;
+	o2g_list_del(&req->link);
+	o2g_list_add_tail(&req->link, &req->peer->held_puts);
+}
 
 /* Send further pieces until the channel holds one. */
 void o2g_rma_push(struct o2g_core *c, struct o2g_req *req)
@@ -23,6 +32,11 @@ void o2g_rma_push(struct o2g_core *c, struct o2g_req *req)
 				     .aux = req->offset + off };
 		int ret;
 
+		if (req->peer->puts >= O2G_PUTS_MAX) {
+			hold_put(req);
+			return;
+		}
+		req->peer->puts++;
 		req->msg_len += n;
 		/* Not WAIT: an answer from inside the call must not end it. */
 		req->state = O2G_ST_NEW;
@@ -157,10 +171,31 @@ enum o2g_proto_reason o2g_rma_rx_get(struct o2g_core *c, struct o2g_peer *p,
 	return O2G_PROTO_OK;
 }
 
+/* A piece was answered: what was held back may go. */
+static void push_held(struct o2g_core *c, struct o2g_peer *p)
+{
+	if (p->puts)
+		p->puts--;
+	if (p->pushing)
+		return;
+	p->pushing = true;
+	while (p->puts < O2G_PUTS_MAX && !o2g_list_empty(&p->held_puts)) {
+		struct o2g_req *req =
+			o2g_list_first(&p->held_puts, struct o2g_req, link);
+
+		o2g_list_del(&req->link);
+		o2g_list_add_tail(&req->link, &p->waiting);
+		o2g_rma_push(c, req);
+	}
+	p->pushing = false;
+}
+
 /* FIN or NAK for one piece of a put. */
 enum o2g_proto_reason o2g_rma_rx_answer(struct o2g_core *c, struct o2g_req *req,
 					const struct o2g_hdr *h, int status)
 {
+	struct o2g_peer *p = req->peer;
+
 	/* A piece the channel still holds cannot have been answered. */
 	if (h->length > req->msg_len - req->got ||
 	    (req->state == O2G_ST_XMIT &&
@@ -172,6 +207,7 @@ enum o2g_proto_reason o2g_rma_rx_answer(struct o2g_core *c, struct o2g_req *req,
 	if (req->state == O2G_ST_WAIT && req->got == req->msg_len &&
 	    (req->msg_len == req->len || req->status))
 		finish(c, req, req->status);
+	push_held(c, p);
 	return O2G_PROTO_OK;
 }
 

@@ -127,6 +127,27 @@ static void credit__last_message_first(void **state)
 	assert_int_equal(ba->peer.extra, ab->peer.env_credit);
 }
 
+/* Who only says that it is stalled gets no more; nor is there more than so much. */
+static void credit__bounded(void **state)
+{
+	struct mock_req *r = mock_recv(&t, 1, 99, 0, 10);
+	u32 extra;
+
+	t.core.budget_peer = O2G_CREDIT_INIT;
+	for (int i = 0; i < 100; i++)
+		TO_T(.type = O2G_PKT_CREDIT, .flags = O2G_PKTF_STALLED);
+	assert_int_equal(tc->peer.extra, O2G_CREDIT_EXTRA);
+	t.core.extra_total = O2G_EXTRA_MAX - O2G_COST;
+	extra = tc->peer.extra;
+	while (TO_T(.type = O2G_PKT_RTS, .length = 1, .tag = 1,
+		    .flags = O2G_PKTF_ENVELOPE) == OK)
+		;
+	TO_T(.type = O2G_PKT_CREDIT, .flags = O2G_PKTF_STALLED);
+	assert_int_equal(tc->peer.extra, extra);
+	mock_lose(tc, -O2G_ERR_PEER);
+	ends(r, -O2G_ERR_PEER);
+}
+
 /* A probe that waits for such a message is as good as a receive. */
 static void credit__last_message_probed_first(void **state)
 {
@@ -162,6 +183,7 @@ int main(void)
 		S(credit__never_beyond_the_budget),
 		S(credit__total_is_shared),
 		S(credit__overdrawn_is_refused),
+		S(credit__bounded),
 		S(credit__last_message_first),
 		S(credit__last_message_probed_first),
 	};

@@ -158,6 +158,32 @@ static void o2g_proto_get__held_back_and_lost(void **state)
 		ends(g[i], -O2G_ERR_PEER);
 }
 
+static void o2g_proto_put__many_are_held_back(void **state)
+{
+	enum { MANY = 2 * O2G_PUTS_MAX + 10 };
+	struct mock_req *p[MANY];
+
+	for (int i = 0; i < MANY; i++)
+		p[i] = mock_put(&a, 1, MOCK_MEM_KEY, 0, data, 8);
+	assert_int_equal(ab->peer.puts, O2G_PUTS_MAX);
+	pump();
+	for (int i = 0; i < MANY; i++)
+		ends(p[i], 0);
+	assert_int_equal(ab->peer.puts, 0);
+}
+
+static void o2g_proto_put__held_back_and_lost(void **state)
+{
+	enum { MANY = O2G_PUTS_MAX + 2 };
+	struct mock_req *p[MANY];
+
+	for (int i = 0; i < MANY; i++)
+		p[i] = mock_put(&a, 1, MOCK_MEM_KEY, 0, data, 8);
+	mock_lose(ab, -O2G_ERR_PEER);
+	for (int i = 0; i < MANY; i++)
+		ends(p[i], -O2G_ERR_PEER);
+}
+
 static void o2g_proto_get__too_many_are_refused(void **state)
 {
 	tc->hold = O2G_GETS_MAX + 1;
@@ -180,6 +206,8 @@ int main(void)
 		S(o2g_proto_put__to_oneself),
 		S(o2g_proto_put__refused),
 		S(o2g_proto_put__end_is_outside),
+		S(o2g_proto_put__many_are_held_back),
+		S(o2g_proto_put__held_back_and_lost),
 		S(o2g_proto_get__reads),
 		S(o2g_proto_get__refused),
 		S(o2g_proto_get__odd_nak_is_an_error),
