@@ -106,6 +106,7 @@ struct o2gk_mem {
 /* A packet without a request: control, or a small body that was copied. */
 struct o2gk_ctl {
 	bool lone;	  /* it leaves at once, and is not for the queue */
+	bool answer;	  /* to what the peer has sent: counted in p->answers */
 	struct o2g_tx tx; /* tx.req is NULL; off and left are about body */
 	u8 body[];	  /* right behind tx.hdr: both are sent as one piece */
 };
@@ -145,8 +146,10 @@ struct o2gk_peer {
 	/* sending: the queue is under ep->lock, its head also needs the socket's */
 	struct o2g_list txq; /* struct o2g_tx */
 	u64 txq_len;
-	u64 tx_bytes;		/* of packets for the socket, ever */
-	u64 rx_bytes;		/* ... received from it, under ep->lock */
+	u32 answers;  /* of txq: what the peer makes us keep */
+	bool rx_held; /* reading has stopped because of them; socket's lock */
+	u64 tx_bytes; /* of packets for the socket, ever */
+	u64 rx_bytes; /* ... received from it, under ep->lock */
 	struct list_head dirty; /* ep->dirty: has something new to send */
 	struct work_struct tx_work;
 
@@ -433,6 +436,8 @@ int o2gk_tx_inject(struct o2g_core *c, struct o2g_peer *peer,
 		   const struct o2g_hdr *h, const void *buf, u64 len);
 void o2gk_ctl_init(struct o2gk_ctl *ctl, u64 body);
 struct o2gk_ctl *o2gk_ctl_alloc(u64 body, gfp_t gfp);
+/* How many answers are kept for a peer that does not read them. */
+u32 o2gk_tx_most_answers(const struct o2gk_peer *p);
 /* For the socket; under ep->lock. */
 void o2gk_tx_enqueue(struct o2gk_peer *p, struct o2g_tx *tx);
 /* Send what is queued for the socket or the link; without a lock. */

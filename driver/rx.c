@@ -40,6 +40,7 @@ struct turn {
 	size_t budget; /* body bytes that may be copied */
 	size_t copied;
 	bool more;	     /* stopped early: a worker has to go on */
+	bool held;	     /* ... until the peer has read what is for it */
 	enum o2gd_lost lost; /* what ends the connection, and its detail */
 	u64 detail;
 };
@@ -193,7 +194,7 @@ static int header_complete(struct turn *t, struct sk_buff *skb, int off,
 	return err ? err : used;
 }
 
-static int take_header(struct turn *t, struct sk_buff *skb, int off, size_t len)
+static int read_header(struct turn *t, struct sk_buff *skb, int off, size_t len)
 {
 	struct o2g_stream *s = &t->p->stream;
 	void *where;
@@ -209,6 +210,16 @@ static int take_header(struct turn *t, struct sk_buff *skb, int off, size_t len)
 		return n;
 	ret = header_complete(t, skb, off + n, len - n);
 	return ret < 0 ? ret : (int)n + ret;
+}
+
+static int take_header(struct turn *t, struct sk_buff *skb, int off, size_t len)
+{
+	/* Only received packets are answered, and they are received here. */
+	if (unlikely(READ_ONCE(t->p->answers) >= o2gk_tx_most_answers(t->p))) {
+		t->held = true;
+		return 0;
+	}
+	return read_header(t, skb, off, len);
 }
 
 static int take_body(struct turn *t, struct sk_buff *skb, int off, size_t len)
@@ -328,6 +339,7 @@ void o2gk_rx_run(struct o2gk_peer *p, enum o2gk_context context)
 	else if (t.more && context != O2GK_WORKER)
 		o2gk_queue(p, &p->rx_work);
 	p->rx_more = t.more;
+	p->rx_held = t.held;
 	if (!p->lost && !o2g_list_empty(&p->txq))
 		o2gk_tx_push(p, context);
 }
@@ -346,6 +358,8 @@ static bool at_end(struct o2gk_peer *p, enum o2gd_lost *why, u64 *detail)
 	} else if (sk->sk_err || p->tx_err) {
 		*why = O2GD_LOST_ERROR;
 		*detail = sk->sk_err ? sk->sk_err : -p->tx_err;
+	} else if (p->rx_held && sk->sk_state == TCP_CLOSE_WAIT) {
+		return false; /* there is more to read, and it can still be */
 	} else if (!p->taken_over || sk->sk_shutdown & RCV_SHUTDOWN ||
 		   sk->sk_state != TCP_ESTABLISHED) {
 		*why = O2GD_LOST_CLOSED;

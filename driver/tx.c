@@ -31,6 +31,7 @@ static_assert(offsetof(struct o2gk_ctl, body) ==
 void o2gk_ctl_init(struct o2gk_ctl *ctl, u64 body)
 {
 	ctl->lone = false;
+	ctl->answer = false;
 	ctl->tx.req = NULL;
 	ctl->tx.hdr_done = 0;
 	ctl->tx.off = 0;
@@ -55,9 +56,36 @@ void o2gk_tx_enqueue(struct o2gk_peer *p, struct o2g_tx *tx)
 {
 	o2g_list_add_tail(&tx->link, &p->txq);
 	p->txq_len++;
+	if (!tx->req && ctl_of(tx)->answer)
+		p->answers++;
 	p->tx_bytes += O2G_HDR_SIZE + tx->left;
 	if (p->sk && list_empty(&p->dirty))
 		list_add_tail(&p->dirty, &p->ep->dirty);
+}
+
+/*
+ * As many as a peer can be waiting for that keeps to its credit and to the bounds
+ * of put and get: for each message an answer and that it cannot be cancelled.
+ */
+u32 o2gk_tx_most_answers(const struct o2gk_peer *p)
+{
+	return 2 * ((p->core.granted + p->core.extra) / O2G_COST) +
+	       O2G_PUTS_MAX + O2G_GETS_MAX + 64;
+}
+
+static bool is_answer(const struct o2g_hdr *h)
+{
+	return h->type == O2G_PKT_CTS || h->type == O2G_PKT_FIN ||
+	       h->type == O2G_PKT_NAK || h->type == O2G_PKT_CREDIT ||
+	       h->type == O2G_PKT_CANCEL_ACK;
+}
+
+/* A packet for the socket has left the queue. */
+static void count_out(struct o2gk_peer *p, const struct o2g_tx *tx)
+{
+	p->txq_len--;
+	if (!tx->req && ctl_of((struct o2g_tx *)tx)->answer)
+		p->answers--;
 }
 
 static void enqueue(struct o2gk_peer *p, struct o2g_tx *tx,
@@ -100,6 +128,7 @@ int o2gk_tx_xmit(struct o2g_core *c, struct o2g_peer *peer,
 		o2gk_peer_doom(p, O2GD_LOST_MEMORY, 0);
 		return -ENOMEM;
 	}
+	ctl->answer = is_answer(h);
 	if (len)
 		memcpy(ctl->body, req->seg0.kaddr + off, len);
 	enqueue(p, &ctl->tx, h);
@@ -137,6 +166,7 @@ void o2gk_tx_drop(struct o2gk_peer *p)
 			kfree(ctl_of(tx));
 	}
 	p->txq_len = 0;
+	p->answers = 0;
 	list_del_init(&p->dirty);
 	o2gk_local_drop(p);
 }
@@ -276,7 +306,7 @@ static void finish(struct o2gk_peer *p, struct o2g_tx *tx,
 	struct o2gk_ep *ep = p->ep;
 
 	o2g_list_del(&tx->link);
-	p->txq_len--;
+	count_out(p, tx);
 	if (context == O2GK_CALLER)
 		ep->stats.tx_caller++;
 	else if (context == O2GK_WORKER)
@@ -307,6 +337,8 @@ static bool advance(struct o2gk_peer *p, struct batch *b, u64 n,
 		finish(p, tx, context);
 	}
 	ep->stats.tx_calls++;
+	if (p->rx_held && p->answers <= o2gk_tx_most_answers(p) / 2)
+		o2gk_queue(p, &p->rx_work); /* which reads on */
 	any = gather(p, b);
 	o2gk_ep_unlock(ep, context == O2GK_CALLER ? O2GK_WORKER : context, p);
 	return any;

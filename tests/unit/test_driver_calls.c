@@ -372,6 +372,44 @@ static void look__strangers(void **state)
 	world_run(strangers);
 }
 
+/* --- peers that do not read --- */
+
+/* Answers are kept for it, but not without end; and none is lost. */
+static void does_not_read(void)
+{
+	enum { N = 20000 };
+	struct o2g_hdr h = { .type = O2G_PKT_CANCEL, .dst = 1 };
+	struct o2gk_peer *p;
+	u64 got = 0;
+	size_t n;
+
+	mock.later = true;
+	assert_int_equal(end_open(&b, 1, 16), 0);
+	mock_tcp_pair(fds);
+	assert_int_equal(end_register(&b, 0, fds[1]), 0);
+	p = ((struct o2gk_ep *)b.file.private_data)->peers[0];
+	mock_run();
+	mock.send_space = 1;
+	for (h.cookie = 0; h.cookie < N; h.cookie++)
+		world_raw_header(fds[0], &h);
+	mock_run();
+	assert_in_range(p->txq_len, 100, o2gk_tx_most_answers(p));
+	assert_true(mock_sock(fds[1])->rx_len > N / 2 * O2G_HDR_SIZE);
+	mock.send_space = 64 << 10;
+	mock_sock(fds[1])->space_news = true;
+	while (mock_run() || mock_sock(fds[0])->rx_len) {
+		n = mock_read(fds[0]);
+		got += n;
+	}
+	assert_int_equal(got, (u64)N * O2G_HDR_SIZE);
+	assert_int_equal(p->answers, 0);
+}
+
+static void answers__bounded(void **state)
+{
+	world_run(does_not_read);
+}
+
 /* --- what else a program does with its descriptor --- */
 
 static void is_told(struct end *e)
@@ -460,6 +498,7 @@ int main(void)
 		T(o2gk_tx_push__errors),
 		T(o2gk_tx_push__process_dies),
 		T(look__strangers),
+		T(answers__bounded),
 		T(socket__listens),
 		T(socket__connects_again),
 		T(socket__protocol),

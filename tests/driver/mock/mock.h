@@ -54,6 +54,8 @@ void mock_write(struct sock *sk, const void *data, size_t n); /* by hand */
 /* The same by the process that has @fd: nothing else happens meanwhile. */
 void mock_raw(int fd, const void *data, size_t n);
 
+/* Likewise: it reads all there is; how much that was. */
+size_t mock_read(int fd);
 /* What a process may do with its descriptor: connect(AF_UNSPEC), listen(), and
  * accept() of somebody's connection, as a descriptor. */
 void mock_disconnect(int fd);
