@@ -130,40 +130,41 @@ static int do_socket(struct o2gk_ep *ep, void __user *arg)
 }
 
 /* The mutex keeps the peer from getting a socket meanwhile. */
-static int peer_down(struct o2gk_ep *ep, u32 rank)
+static void peer_down(struct o2gk_ep *ep, u32 rank)
 {
 	struct o2gk_peer *p;
 	struct sock *sk;
 
 	o2gk_ep_lock(ep);
-	p = o2gk_peer_get(ep, rank);
+	o2gk_sq_drain(ep); /* a receive posted before makes it known */
+	p = ep->peers[rank];
 	sk = p ? p->sk : NULL;
-	if (p && !sk)
+	if (!p)
+		__set_bit(rank, ep->gone);
+	else if (!sk)
 		o2gk_peer_lost(p, O2GD_LOST_LOCAL, 0);
 	o2gk_ep_unlock(ep, O2GK_CALLER, NULL);
 	if (!sk)
-		return p ? 0 : -ENOMEM;
+		return;
 	lock_sock(sk);
 	o2gk_ep_lock(ep);
 	o2gk_peer_lost(p, O2GD_LOST_LOCAL, 0);
 	o2gk_ep_unlock(ep, O2GK_WORKER, p);
 	release_sock(sk);
-	return 0;
 }
 
 static int do_peer_down(struct o2gk_ep *ep, void __user *arg)
 {
 	u32 rank;
-	int err;
 
 	if (get_user(rank, (u32 __user *)arg))
 		return -EFAULT;
 	if (rank >= ep->size)
 		return -EINVAL;
 	mutex_lock(&ep->mutex);
-	err = peer_down(ep, rank);
+	peer_down(ep, rank);
 	mutex_unlock(&ep->mutex);
-	return err;
+	return 0;
 }
 
 static int do_submit(struct o2gk_ep *ep, void __user *arg)
@@ -368,9 +369,9 @@ static int do_peer_info(struct o2gk_ep *ep, void __user *arg)
 	memset(&i, 0, sizeof(i));
 	i.peer = rank;
 	o2gk_ep_lock(ep);
+	i.state = o2gk_peer_state(ep, rank);
 	p = ep->peers[rank];
 	if (p) {
-		i.state = p->lost ? 3 : p->sk ? 2 : 1;
 		i.messages_sent = p->core.msgs_sent;
 		i.bytes_sent = p->core.bytes_sent;
 		i.messages_received = p->core.msgs_recv;

@@ -223,9 +223,11 @@ int o2gk_ep_setup(struct o2gk_ep *ep, struct o2gd_setup *s)
 		return -ENOMEM;
 	init_core(ep, s, bins);
 	ep->peers = kvcalloc(s->size, sizeof(*ep->peers), GFP_KERNEL_ACCOUNT);
+	ep->gone = kvcalloc(BITS_TO_LONGS(s->size), sizeof(*ep->gone),
+			    GFP_KERNEL_ACCOUNT);
 	ep->slabs = kvcalloc(O2GK_MAX_SLABS, sizeof(*ep->slabs),
 			     GFP_KERNEL_ACCOUNT);
-	if (!ep->peers || !ep->slabs)
+	if (!ep->peers || !ep->gone || !ep->slabs)
 		return -ENOMEM;
 	err = o2gk_area_create(ep, s);
 	if (err)
@@ -347,6 +349,7 @@ void o2gk_ep_destroy(struct o2gk_ep *ep)
 		kvfree(ep->peers);
 		kvfree(ep->slabs);
 	}
+	kvfree(ep->gone);
 	kvfree(ep->core.match.bins);
 	if (ep->mm) {
 		o2gk_area_destroy(ep);

@@ -92,6 +92,7 @@ static bool pin_piece(struct o2gk_pin *pin, const struct iovec *iov, bool write)
 	return true;
 }
 
+/* The limit is looked at before anything is allocated that grows with the size. */
 static struct o2gk_pin *pin_alloc(unsigned long npages)
 {
 	struct o2gk_pin *pin = kzalloc(sizeof(*pin), GFP_KERNEL_ACCOUNT);
@@ -99,6 +100,10 @@ static struct o2gk_pin *pin_alloc(unsigned long npages)
 	if (!pin)
 		return NULL;
 	refcount_set(&pin->refs, 1);
+	if (mm_account_pinned_pages(&pin->account, npages << PAGE_SHIFT)) {
+		kfree(pin);
+		return NULL;
+	}
 	pin->pages =
 		kvmalloc_array(npages, sizeof(*pin->pages), GFP_KERNEL_ACCOUNT);
 	pin->bvec =
@@ -126,8 +131,6 @@ struct o2gk_pin *o2gk_pin_user(struct o2gk_ep *ep, const struct iovec *iov,
 	if (!pin)
 		return NULL;
 	pin->write = write; /* pages that were only read stay clean */
-	if (mm_account_pinned_pages(&pin->account, npages << PAGE_SHIFT))
-		goto refused;
 	for (i = 0; i < n; i++)
 		if (iov[i].iov_len && !pin_piece(pin, &iov[i], write))
 			goto refused;

@@ -174,6 +174,7 @@ struct o2gk_ep {
 	spinlock_t lock;	  /* taken with softirqs off */
 	struct o2g_core core;
 	struct o2gk_peer **peers; /* by rank */
+	unsigned long *gone; /* by rank: lost before it was known; a bit each */
 	u32 rank, size;
 	u64 eager_max;
 
@@ -286,6 +287,7 @@ void o2gk_ep_housekeeping(struct o2gk_ep *ep);
 /* peer.c */
 /* The peer of that rank, made known if it was not; under ep->lock. */
 struct o2gk_peer *o2gk_peer_get(struct o2gk_ep *ep, u32 rank);
+enum o2gd_peer_state o2gk_peer_state(const struct o2gk_ep *ep, u32 rank);
 /* Under the socket's lock, when it has one, and ep->lock. */
 void o2gk_peer_lost(struct o2gk_peer *p, enum o2gd_lost why, u64 detail);
 /* Under ep->lock alone: have that done soon. */

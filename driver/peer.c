@@ -30,9 +30,25 @@ struct o2gk_peer *o2gk_peer_get(struct o2gk_ep *ep, u32 rank)
 	INIT_WORK(&p->tx_work, o2gk_tx_work);
 	INIT_LIST_HEAD(&p->local);
 	INIT_WORK(&p->local_work, o2gk_local_work);
+	if (test_bit(rank, ep->gone)) { /* nothing of it is there to be lost */
+		p->lost = true;
+		o2g_proto_peer_down(&ep->core, &p->core, -O2G_ERR_PEER);
+	}
 	/* Whole before it can be seen: o2gk_inject looks without the lock. */
 	smp_store_release(&ep->peers[rank], p);
 	return p;
+}
+
+enum o2gd_peer_state o2gk_peer_state(const struct o2gk_ep *ep, u32 rank)
+{
+	const struct o2gk_peer *p = ep->peers[rank];
+
+	if (!p)
+		return test_bit(rank, ep->gone) ? O2GD_PEER_LOST :
+						  O2GD_PEER_UNKNOWN;
+	if (p->lost)
+		return O2GD_PEER_LOST;
+	return p->sk ? O2GD_PEER_OPEN : O2GD_PEER_NO_SOCKET;
 }
 
 void o2gk_drop(struct o2gk_peer *p, enum o2gd_drop why, u64 n)

@@ -373,8 +373,8 @@ int o2gk_probe(struct o2gk_ep *ep, struct o2gd_probe *a)
 		if (a->take)
 			take(ep, o2gk_unexp_of(u), &a->handle);
 		err = 0;
-	} else if (a->source != O2GD_ANY && ep->peers[a->source] &&
-		   ep->peers[a->source]->lost) {
+	} else if (a->source != O2GD_ANY &&
+		   o2gk_peer_state(ep, a->source) == O2GD_PEER_LOST) {
 		err = -ENOTCONN;
 	}
 	o2gk_ep_unlock(ep, O2GK_CALLER, NULL);

@@ -238,8 +238,15 @@ struct o2gd_info {
 	__u64 drops[O2GD_NDROPS]; /* of all its peers */
 };
 
+enum o2gd_peer_state {
+	O2GD_PEER_UNKNOWN,
+	O2GD_PEER_NO_SOCKET, /* not yet */
+	O2GD_PEER_OPEN,
+	O2GD_PEER_LOST,
+};
+
 struct o2gd_peer_info {
-	__u32 peer, state; /* out: 0 unknown, 1 no socket yet, 2 open, 3 lost */
+	__u32 peer, state; /* out: enum o2gd_peer_state */
 	__u64 messages_sent, bytes_sent, messages_received, bytes_received;
 	__u64 queued; /* packets that wait for the socket */
 	__u64 drops[O2GD_NDROPS];
@@ -365,6 +372,7 @@ struct o2gd_paper_area {
 #define O2GD_SETUP _IOWR(O2GD_IOC, 1, struct o2gd_setup)
 #define O2GD_GROW _IOW(O2GD_IOC, 2, __u32)
 #define O2GD_SOCKET _IOW(O2GD_IOC, 3, struct o2gd_socket)
+/* A rank that nothing was sent to or received from yet is marked, and no more. */
 #define O2GD_PEER_DOWN _IOW(O2GD_IOC, 4, __u32)
 /* 0: a completion will follow. 1: done, with status 0, and none follows. */
 #define O2GD_SUBMIT _IOW(O2GD_IOC, 5, struct o2gd_sqe)

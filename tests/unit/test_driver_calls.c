@@ -372,6 +372,55 @@ static void look__strangers(void **state)
 	world_run(strangers);
 }
 
+/* --- what costs nothing --- */
+
+/* A peer is given up that nobody has heard of. */
+static void given_up(void)
+{
+	struct o2gd_peer_info info = { .peer = 1 };
+	unsigned int live;
+	u32 rank = 1;
+
+	assert_int_equal(end_open(&a, 0, 16), 0);
+	live = mock.live;
+	assert_int_equal(end_call(&a, O2GD_PEER_DOWN, &rank), 0);
+	assert_int_equal(mock.live, live);
+	assert_int_equal(end_call(&a, O2GD_PEER_INFO, &info), 0);
+	assert_int_equal(info.state, O2GD_PEER_LOST);
+	assert_int_equal(end_inject(&a, 1, data, 8), -EAGAIN);
+	assert_int_equal(end_recv(&a, 1, 1, 8), 0);
+	mock.failed = "nothing: it was given up";
+	assert_int_equal(end_done(&a, 1), -O2G_ERR_PEER);
+	mock.failed = NULL;
+	mock_tcp_pair(fds);
+	assert_int_equal(end_register(&a, 1, fds[0]), -EISCONN);
+}
+
+static void peer_down__unknown(void **state)
+{
+	world_run(given_up);
+}
+
+/* Memory that may not be pinned, and is large. */
+static void not_pinned(void)
+{
+	struct o2gd_mem m = { .addr = (uintptr_t)data,
+			      .len = sizeof(data),
+			      .access = O2GD_READ,
+			      .key = 9 };
+
+	assert_int_equal(end_open(&a, 0, 16), 0);
+	mock.no_pins = true;
+	mock.largest = 0;
+	assert_int_equal(end_call(&a, O2GD_MEM_ADD, &m), 0);
+	assert_true(mock.largest < 1000);
+}
+
+static void o2gk_pin_user__limit_first(void **state)
+{
+	world_run(not_pinned);
+}
+
 /* --- peers that do not read --- */
 
 /* Answers are kept for it, but not without end; and none is lost. */
@@ -498,6 +547,8 @@ int main(void)
 		T(o2gk_tx_push__errors),
 		T(o2gk_tx_push__process_dies),
 		T(look__strangers),
+		T(peer_down__unknown),
+		T(o2gk_pin_user__limit_first),
 		T(answers__bounded),
 		T(socket__listens),
 		T(socket__connects_again),

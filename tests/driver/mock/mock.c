@@ -104,6 +104,7 @@ void *mock_alloc(size_t n, gfp_t gfp, bool zero, const char *who)
 		mock_may_sleep(who);
 	if (mock_fails("allocation", who, -ENOMEM))
 		return NULL;
+	mock.largest = max(mock.largest, n);
 	p = malloc(n);
 	memset(p, zero ? 0 : 0xa5, n);
 	while (live[i].p && i < MAX_LIVE - 1)

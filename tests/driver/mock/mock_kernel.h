@@ -253,6 +253,14 @@ unsigned long bitmap_find_next_zero_area(unsigned long *map, unsigned long size,
 					 unsigned long align_mask);
 void bitmap_set(unsigned long *map, unsigned int start, unsigned int n);
 void bitmap_clear(unsigned long *map, unsigned int start, unsigned int n);
+static inline bool test_bit(unsigned long n, const unsigned long *map)
+{
+	return map[n / BITS_PER_LONG] >> (n % BITS_PER_LONG) & 1;
+}
+static inline void __set_bit(unsigned long n, unsigned long *map)
+{
+	map[n / BITS_PER_LONG] |= 1ul << (n % BITS_PER_LONG);
+}
 
 /* --- memory --- */
 
