@@ -5,7 +5,7 @@
  * it, send data, receive data, connect, close) in today's C. A channel knows
  * nothing of matching or protocols; it moves packets and bodies.
  *
- * A channel is added by writing one folder that fills struct channel_ops and
+ * A channel is added by writing one folder that fills struct chan_ops and
  * one line in engine/channels.c.
  *
  * Locking: the engine holds the endpoint's lock around every op and calls the
@@ -50,6 +50,7 @@ struct chan_ops {
 	 * them, and an endpoint that has opened it needs no other.
 	 */
 	const char *speaks;
+	bool local; /* its peers are those of this host, reached by memory */
 
 	/* Open for this endpoint. -errno when it cannot be used here, with one
 	 * line saying why. */

@@ -16,13 +16,15 @@
  * exchange small messages all the time hardly wake it, and one that computes is
  * served. Timers wake it always: they are rare, and nobody else may be there.
  */
+#include "async.h"
+
 #include <signal.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 
 #include "log.h"
+#include "progress.h"
 #include "settings.h"
-#include "user.h"
 
 #define WANT_US 20	  /* a program that means to wait is back by then */
 #define WANT_LATE_US 1000 /* ... where it may have to wait for a core */
@@ -34,14 +36,14 @@
 #define LOOK_MAX_MS 20
 #define BUSY_FIRES 4 /* arrivals in a row with calls between: it is active */
 
-static void outer_set(struct user_ep *ep, u32 events)
+static void outer_set(struct o2g_ep *ep, u32 events)
 {
 	struct epoll_event ev = { .events = events, .data.ptr = &ep->epfd };
 
 	epoll_ctl(ep->outer_epfd, EPOLL_CTL_MOD, ep->epfd, &ev);
 }
 
-void user_async_arm(struct user_ep *ep)
+void eng_async_arm(struct o2g_ep *ep)
 {
 	if (!ep->thread_runs || ep->async_armed)
 		return;
@@ -49,7 +51,7 @@ void user_async_arm(struct user_ep *ep)
 	outer_set(ep, EPOLLIN | EPOLLONESHOT);
 	ep->async_armed = true;
 	ep->async_wanted = false;
-	user_rearm(ep);
+	eng_rearm(ep);
 }
 
 static void look_now(struct chan_timer *t)
@@ -57,7 +59,7 @@ static void look_now(struct chan_timer *t)
 	/* Waking the thread is all it is for. */
 }
 
-static void look_in(struct user_ep *ep, u64 us)
+static void look_in(struct o2g_ep *ep, u64 us)
 {
 	ep->look_timer.fn = look_now;
 	chan_timer_set((struct chan_ep *)ep, &ep->look_timer, us);
@@ -67,7 +69,7 @@ static void look_in(struct user_ep *ep, u64 us)
  * For programs that always come back: a timer that fires some time soon, and less
  * soon each time it did in vain.
  */
-static void look_lazily(struct user_ep *ep)
+static void look_lazily(struct o2g_ep *ep)
 {
 	if (!o2g_list_empty(&ep->look_timer.link))
 		return;
@@ -77,13 +79,13 @@ static void look_lazily(struct user_ep *ep)
 }
 
 /* It does not come back any more. */
-static void look_soon(struct user_ep *ep)
+static void look_soon(struct o2g_ep *ep)
 {
 	ep->quick_waits = 0;
 	ep->lazy_us = WANT_LAZY_US;
 }
 
-void user_async_want(struct user_ep *ep)
+void eng_async_want(struct o2g_ep *ep)
 {
 	if (!ep->thread_runs || ep->async_armed || ep->async_wanted)
 		return;
@@ -94,12 +96,12 @@ void user_async_want(struct user_ep *ep)
 		look_in(ep, ep->oversubscribed ? WANT_LATE_US : WANT_US);
 }
 
-void user_async_disarm(struct user_ep *ep)
+void eng_async_disarm(struct o2g_ep *ep)
 {
 	if (ep->async_armed) {
 		outer_set(ep, 0);
 		ep->async_armed = false;
-		user_disarm(ep);
+		eng_disarm(ep);
 	}
 	if (ep->async_wanted && ep->quick_waits < QUICK)
 		ep->quick_waits++;
@@ -110,7 +112,7 @@ void user_async_disarm(struct user_ep *ep)
 		look_in(ep, LOOK_FIRST_US);
 }
 
-void user_async_kick(struct user_ep *ep)
+void eng_async_kick(struct o2g_ep *ep)
 {
 	u64 one = 1;
 
@@ -120,7 +122,7 @@ void user_async_kick(struct user_ep *ep)
 			  strerror(errno));
 }
 
-static void take_kick(struct user_ep *ep)
+static void take_kick(struct o2g_ep *ep)
 {
 	u64 n;
 
@@ -130,26 +132,26 @@ static void take_kick(struct user_ep *ep)
 }
 
 /* Calls that work makes from here are not the program's. */
-static void settle_quietly(struct user_ep *ep)
+static void settle_quietly(struct o2g_ep *ep)
 {
 	u64 calls = ep->calls;
 
-	user_settle(ep);
+	ep_settle(ep);
 	ep->calls = calls;
 }
 
 /* Handle what there is, unless the program comes in and does it itself. */
-static void drain(struct user_ep *ep)
+static void drain(struct o2g_ep *ep)
 {
 	int n;
 
 	do {
-		n = user_poll_fds(ep, 0);
-		n += user_poll(ep);
+		n = eng_poll_fds(ep, 0);
+		n += eng_poll(ep);
 		settle_quietly(ep);
 		if (eng_lock_contended(&ep->lock)) {
-			user_unlock(ep);
-			user_lock(ep);
+			ep_unlock(ep);
+			ep_lock(ep);
 		}
 	} while (n && !ep->inside && !ep->closing);
 }
@@ -158,10 +160,10 @@ static void drain(struct user_ep *ep)
  * Arming looks for what has come already, which may complete requests. What is to
  * be done then is done before going to sleep; it may disarm, as every wait does.
  */
-static void arm_and_settle(struct user_ep *ep)
+static void arm_and_settle(struct o2g_ep *ep)
 {
 	do {
-		user_async_arm(ep);
+		eng_async_arm(ep);
 		settle_quietly(ep);
 	} while (!ep->async_armed && !ep->inside && !ep->closing);
 }
@@ -172,7 +174,7 @@ static void arm_and_settle(struct user_ep *ep)
  * they go straight to where they are wanted; but a peer may wait for room or for
  * a connection, so after a while they are taken all the same.
  */
-static bool worth_arming(const struct user_ep *ep, int look)
+static bool worth_arming(const struct o2g_ep *ep, int look)
 {
 	return ep->reqs_in_use || ep->works || ep->mems_in_use ||
 	       ep->user_fd_used || look >= LOOK_MAX_MS;
@@ -180,13 +182,13 @@ static bool worth_arming(const struct user_ep *ep, int look)
 
 static void *run(void *arg)
 {
-	struct user_ep *ep = arg;
+	struct o2g_ep *ep = arg;
 	int look = LOOK_MIN_MS, busy = 0;
 	bool stay = true;
 	u64 seen = 0;
 
 	ep->lock.helper = __builtin_thread_pointer();
-	user_lock(ep);
+	ep_lock(ep);
 	while (!ep->closing) {
 		struct epoll_event ev;
 		int n, timeout = look;
@@ -199,9 +201,9 @@ static void *run(void *arg)
 			look *= 2;
 		}
 		seen = ep->calls;
-		user_unlock(ep);
+		ep_unlock(ep);
 		n = epoll_wait(ep->outer_epfd, &ev, 1, timeout);
-		user_lock(ep);
+		ep_lock(ep);
 		if (timeout < 0 && ep->calls != seen)
 			look = LOOK_MIN_MS; /* it has come back */
 		stay = false;
@@ -225,18 +227,18 @@ static void *run(void *arg)
 		if (!stay)
 			busy = 0;
 	}
-	user_unlock(ep);
+	ep_unlock(ep);
 	return NULL;
 }
 
-static int outer_add(struct user_ep *ep, int fd, u32 events, void *ptr)
+static int outer_add(struct o2g_ep *ep, int fd, u32 events, void *ptr)
 {
 	struct epoll_event ev = { .events = events, .data.ptr = ptr };
 
 	return epoll_ctl(ep->outer_epfd, EPOLL_CTL_ADD, fd, &ev) ? -errno : 0;
 }
 
-static int start_thread(struct user_ep *ep)
+static int start_thread(struct o2g_ep *ep)
 {
 	sigset_t all, old;
 	int err;
@@ -249,12 +251,12 @@ static int start_thread(struct user_ep *ep)
 	return -err;
 }
 
-int user_async_start(struct user_ep *ep)
+void eng_async_start(struct o2g_ep *ep)
 {
 	int err;
 
 	if (!o2g_settings()->progress_thread)
-		return 0;
+		return;
 	ep->outer_epfd = epoll_create1(EPOLL_CLOEXEC);
 	ep->kick_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	err = -errno;
@@ -272,7 +274,7 @@ int user_async_start(struct user_ep *ep)
 	ep->thread_runs = true;
 	err = start_thread(ep);
 	if (!err)
-		return 0;
+		return;
 	ep->thread_runs = false;
 err_fds:
 	if (ep->outer_epfd >= 0)
@@ -282,18 +284,17 @@ err_fds:
 	o2g_warn(
 		"no progress thread (%s): messages wait while the program computes",
 		strerror(-err));
-	return 0;
 }
 
-void user_async_stop(struct user_ep *ep)
+void eng_async_stop(struct o2g_ep *ep)
 {
 	u64 one = 1;
 
 	if (!ep->thread_runs)
 		return;
-	user_lock(ep);
+	ep_lock(ep);
 	ep->closing = true;
-	user_unlock(ep);
+	ep_unlock(ep);
 	if (write(ep->kick_fd, &one, sizeof(one)) < 0)
 		o2g_error("cannot wake the progress thread: %s",
 			  strerror(errno));

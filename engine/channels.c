@@ -10,6 +10,8 @@
  * bpf cannot be opened, tcp takes its place, named or not: bpf depends on what the
  * system's administrator has loaded, here and on other hosts.
  */
+#include "channels.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -18,16 +20,15 @@
 
 #include "log.h"
 #include "settings.h"
-#include "user.h"
 
-const struct chan_ops *const user_channel_table[] = { &shm_chan_ops,
-						      &bpf_chan_ops,
-						      &tcp_chan_ops, NULL };
+const struct chan_ops *const eng_channel_table[] = { &shm_chan_ops,
+						     &bpf_chan_ops,
+						     &tcp_chan_ops, NULL };
 
 static const struct chan_ops *by_name(const char *name, size_t len)
 {
-	for (size_t i = 0; user_channel_table[i]; i++) {
-		const struct chan_ops *ops = user_channel_table[i];
+	for (size_t i = 0; eng_channel_table[i]; i++) {
+		const struct chan_ops *ops = eng_channel_table[i];
 
 		if (strlen(ops->name) == len && !strncmp(ops->name, name, len))
 			return ops;
@@ -35,7 +36,7 @@ static const struct chan_ops *by_name(const char *name, size_t len)
 	return NULL;
 }
 
-bool user_channel_wanted(const struct chan_ops *ops)
+bool eng_channel_wanted(const struct chan_ops *ops)
 {
 	const char *list = o2g_settings()->channels;
 
@@ -50,7 +51,7 @@ static const char *speaks(const struct chan_ops *ops)
 }
 
 /* Has it been opened, or one that takes its place? */
-static bool is_open(const struct user_ep *ep, const struct chan_ops *ops)
+static bool is_open(const struct o2g_ep *ep, const struct chan_ops *ops)
 {
 	for (unsigned i = 0; i < ep->nchans; i++)
 		if (!strcmp(speaks(ep->chans[i]->ops), speaks(ops)))
@@ -58,17 +59,24 @@ static bool is_open(const struct user_ep *ep, const struct chan_ops *ops)
 	return false;
 }
 
+bool eng_channels_local(const struct o2g_ep *ep)
+{
+	for (unsigned i = 0; i < ep->nchans; i++)
+		if (ep->chans[i]->ops->local)
+			return true;
+	return false;
+}
+
 bool chan_ep_needs_network(const struct chan_ep *cep)
 {
-	const struct user_ep *ep = (const struct user_ep *)cep;
+	const struct o2g_ep *ep = (const struct o2g_ep *)cep;
 
-	return !is_open(ep, &shm_chan_ops) ||
-	       ep->local_size != (unsigned)ep->eng.size;
+	return !eng_channels_local(ep) || ep->local_size != (unsigned)ep->size;
 }
 
 /* Is it worth a warning that this one cannot be used? Not where it depends on what
  * the administrator has loaded, nor where shared memory does all. */
-static bool is_missed(const struct user_ep *ep, const struct chan_ops *ops)
+static bool is_missed(const struct o2g_ep *ep, const struct chan_ops *ops)
 {
 	const struct o2g_settings *set = o2g_settings();
 
@@ -79,13 +87,13 @@ static bool is_missed(const struct user_ep *ep, const struct chan_ops *ops)
 	       chan_ep_needs_network((const struct chan_ep *)ep);
 }
 
-static void open_one(struct user_ep *ep, const struct chan_ops *ops)
+static void open_one(struct o2g_ep *ep, const struct chan_ops *ops)
 {
 	struct chan *chan;
 	char why[256] = "";
 	int err;
 
-	if (is_open(ep, ops) || ep->nchans == USER_MAX_CHANNELS)
+	if (is_open(ep, ops) || ep->nchans == ENG_MAX_CHANNELS)
 		return;
 	err = ops->open((struct chan_ep *)ep, &chan, why, sizeof(why));
 	if (err) {
@@ -101,7 +109,7 @@ static void open_one(struct user_ep *ep, const struct chan_ops *ops)
 		ep->waiting = chan->waiting;
 }
 
-int user_channels_open(struct user_ep *ep)
+int eng_channels_open(struct o2g_ep *ep)
 {
 	const char *list = o2g_settings()->channels;
 
@@ -122,10 +130,10 @@ int user_channels_open(struct user_ep *ep)
 		list += len;
 		list += *list == ',';
 	}
-	if (user_channel_wanted(&tcp_chan_ops) &&
+	if (eng_channel_wanted(&tcp_chan_ops) &&
 	    !o2g_list_has(o2g_settings()->channels, tcp_chan_ops.name))
 		open_one(ep, &tcp_chan_ops);
-	if (!ep->nchans && ep->eng.size > 1) {
+	if (!ep->nchans && ep->size > 1) {
 		o2g_error("none of the channels in O2G_CHANNELS=%s can be used",
 			  o2g_settings()->channels);
 		return -ENODEV;
@@ -133,7 +141,7 @@ int user_channels_open(struct user_ep *ep)
 	return 0;
 }
 
-void user_channels_close(struct user_ep *ep)
+void eng_channels_close(struct o2g_ep *ep)
 {
 	ep->waiting = NULL;
 	while (ep->nchans) {
@@ -143,7 +151,7 @@ void user_channels_close(struct user_ep *ep)
 	}
 }
 
-int user_channels_card(struct user_ep *ep, char *buf, size_t size)
+int eng_channels_card(struct o2g_ep *ep, char *buf, size_t size)
 {
 	size_t n = (size_t)snprintf(buf, size, "o2g1;host=%s", ep->host);
 
@@ -188,8 +196,8 @@ static bool field(const char *address, const char *name, char *value,
 	return false;
 }
 
-int user_channels_connect(struct user_ep *ep, struct user_peer *p,
-			  const char *address)
+int eng_channels_connect(struct o2g_ep *ep, struct eng_peer *p,
+			 const char *address)
 {
 	char card[O2G_ADDRESS_MAX], why[128] = "";
 
@@ -244,7 +252,7 @@ static u64 inode_of(const char *path)
 	return stat(path, &st) ? 0 : (u64)st.st_ino ^ (u64)st.st_dev << 40;
 }
 
-void user_node_id(char *buf, size_t size)
+void eng_node_id(char *buf, size_t size)
 {
 	char boot[64] = "";
 	u64 h = 0x6f3267;

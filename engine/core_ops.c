@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /* What the core asks of its engine: memory, completion, transmission. */
+#include "core_ops.h"
+
 #include <stdlib.h>
-#include <sys/eventfd.h>
 
-#include "kernel.h"
-#include "user.h"
+#include "carrier.h"
+#include "mem.h"
 
-void user_tell(struct user_ep *ep)
+void eng_tell(struct o2g_ep *ep)
 {
 	u64 one = 1;
 
@@ -25,17 +26,17 @@ void user_tell(struct user_ep *ep)
 }
 
 /* There is more to it than to say that it is done. False: do not say so. */
-static noinline bool complete_marked(struct user_ep *ep, struct user_req *r)
+static noinline bool complete_marked(struct o2g_ep *ep, struct eng_req *r)
 {
 	/* The driver has it as well, and may have been quicker. */
-	if (r->in_driver && !kern_claim(&ep->core, &r->core))
+	if (r->in_driver && !ep->driver->claim(ep, r))
 		return false;
 	if (r->fn) {
 		r->next = NULL;
 		*ep->callbacks_tail = r;
 		ep->callbacks_tail = &r->next;
 	} else if (r->detached) {
-		user_req_free(ep, r);
+		eng_req_free(ep, r);
 		return false;
 	}
 	return true;
@@ -43,20 +44,20 @@ static noinline bool complete_marked(struct user_ep *ep, struct user_req *r)
 
 static void complete(struct o2g_core *c, struct o2g_req *req)
 {
-	struct user_ep *ep = user_of_core(c);
-	struct user_req *r = user_req_of(req);
+	struct o2g_ep *ep = ep_of_core(c);
+	struct eng_req *r = eng_req_of(req);
 
 	if (unlikely(r->marks || r->fn) && !complete_marked(ep, r))
 		return;
 	/* After this its owner may free it. Callbacks are run with the lock
 	 * held, so a request with one is not freed before. */
 	atomic_store_explicit(&r->done, true, memory_order_release);
-	user_event(ep);
+	eng_event(ep);
 }
 
-void user_run_callbacks(struct user_ep *ep)
+void eng_run_callbacks(struct o2g_ep *ep)
 {
-	struct user_req *r;
+	struct eng_req *r;
 
 	ep->lock.depth++;
 	while ((r = ep->callbacks)) {
@@ -68,7 +69,7 @@ void user_run_callbacks(struct user_ep *ep)
 		r->fn = NULL;
 		fn(r->arg);
 		if (r->detached)
-			user_req_free(ep, r);
+			eng_req_free(ep, r);
 	}
 	ep->lock.depth--;
 }
@@ -93,13 +94,13 @@ static int inject(struct o2g_core *c, struct o2g_peer *p,
 
 static struct o2g_req *find(struct o2g_core *c, u64 id)
 {
-	struct user_ep *ep = user_of_core(c);
+	struct o2g_ep *ep = ep_of_core(c);
 	u32 slot = (u32)id - 1;
-	struct user_req *r;
+	struct eng_req *r;
 
-	if (slot >= ep->nslabs * USER_SLAB)
+	if (slot >= ep->nslabs * ENG_SLAB)
 		return NULL;
-	r = &ep->slabs[slot / USER_SLAB][slot % USER_SLAB];
+	r = &ep->slabs[slot / ENG_SLAB][slot % ENG_SLAB];
 	if (r->core.id != id || r->core.state == O2G_ST_DONE ||
 	    r->core.state == O2G_ST_NEW)
 		return NULL;
@@ -109,7 +110,7 @@ static struct o2g_req *find(struct o2g_core *c, u64 id)
 static struct o2g_unexp *unexp_alloc(struct o2g_core *c, struct o2g_peer *p,
 				     u64 body)
 {
-	struct user_ep *ep = user_of_core(c);
+	struct o2g_ep *ep = ep_of_core(c);
 	struct o2g_unexp *u = malloc(sizeof(*u) + body);
 
 	if (!u)
@@ -124,7 +125,7 @@ static struct o2g_unexp *unexp_alloc(struct o2g_core *c, struct o2g_peer *p,
 
 static void unexp_free(struct o2g_core *c, struct o2g_unexp *u)
 {
-	user_of_core(c)->unexp_bytes -= u->body.len + sizeof(*u);
+	ep_of_core(c)->unexp_bytes -= u->body.len + sizeof(*u);
 	free(u);
 }
 
@@ -138,15 +139,15 @@ static void copy(struct o2g_core *c, const struct o2g_sink *to,
 
 static void arrived(struct o2g_core *c, struct o2g_unexp *u)
 {
-	struct user_ep *ep = user_of_core(c);
+	struct o2g_ep *ep = ep_of_core(c);
 
 	if (unlikely(o2g_match_wants(&c->match)))
-		user_match_grow(ep);
-	user_event(ep);
+		eng_match_grow(ep);
+	eng_event(ep);
 }
 
 /* Bins double as keys come; failing to get memory only costs time. */
-void user_match_grow(struct user_ep *ep)
+void eng_match_grow(struct o2g_ep *ep)
 {
 	u32 n = o2g_match_wants(&ep->core.match);
 	struct o2g_match_bin *bins = n ? calloc(n, sizeof(*bins)) : NULL;
@@ -162,7 +163,7 @@ void user_match_grow(struct user_ep *ep)
  */
 #define BOTH_COPY_MIN (2u << 20)
 
-static bool both_copy(struct user_ep *ep, struct chan_peer *cp, u64 len)
+static bool both_copy(struct o2g_ep *ep, struct chan_peer *cp, u64 len)
 {
 	return len >= BOTH_COPY_MIN && !ep->oversubscribed &&
 	       cp->chan->ops->waits && cp->chan->ops->waits(cp->chan, cp);
@@ -175,14 +176,14 @@ static int get(struct o2g_core *c, struct o2g_peer *p, u64 addr,
 
 	if (!cp->chan || !cp->chan->ops->get)
 		return -EOPNOTSUPP;
-	if (both_copy(user_of_core(c), cp, len))
+	if (both_copy(ep_of_core(c), cp, len))
 		return -EAGAIN;
 	return cp->chan->ops->get(cp->chan, cp, addr, segs, nsegs, len);
 }
 
 static struct o2g_req *reply_alloc(struct o2g_core *c, struct o2g_peer *p)
 {
-	struct user_req *r = user_req_alloc(user_of_core(c));
+	struct eng_req *r = eng_req_alloc(ep_of_core(c));
 
 	if (!r)
 		return NULL;
@@ -200,16 +201,23 @@ static bool expose(struct o2g_core *c, struct o2g_req *req, u64 *addr)
 	return true;
 }
 
-static void bye(struct o2g_core *c, struct o2g_peer *p)
+static bool claim(struct o2g_core *c, struct o2g_req *req)
 {
-	user_bye_later(container_of(p, struct user_peer, cp.core),
-		       "it has finished");
+	struct o2g_ep *ep = ep_of_core(c);
+
+	return ep->driver->claim(ep, eng_req_of(req));
 }
 
-const struct o2g_core_ops user_core_ops = {
+static void bye(struct o2g_core *c, struct o2g_peer *p)
+{
+	eng_bye_later(container_of(p, struct eng_peer, cp.core),
+		      "it has finished");
+}
+
+const struct o2g_core_ops eng_core_ops = {
 	.xmit = xmit,
 	.inject = inject,
-	.claim = kern_claim,
+	.claim = claim,
 	.complete = complete,
 	.find = find,
 	.unexp_alloc = unexp_alloc,
@@ -217,7 +225,7 @@ const struct o2g_core_ops user_core_ops = {
 	.copy = copy,
 	.arrived = arrived,
 	.get = get,
-	.mem = user_mem_find,
+	.mem = eng_mem_find,
 	.reply_alloc = reply_alloc,
 	.expose = expose,
 	.bye = bye,

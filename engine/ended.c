@@ -18,27 +18,29 @@
  *
  * None of this is on the way of a message: receives know nothing of it.
  */
+#include "ended.h"
+
 #include <stdio.h>
 
-#include "kernel.h"
-#include "user.h"
+#include "carrier.h"
+#include "progress.h"
 
 #define LOOK_US 500000
 #define ANY_MAX 64
 
 /* What its connections carry still counts, and they tell by themselves. */
-static void mourn(struct user_ep *ep, const struct o2g_ended *e)
+static void mourn(struct o2g_ep *ep, const struct o2g_ended *e)
 {
-	struct user_peer *p = user_peer_get(ep, e->rank);
+	struct eng_peer *p = eng_peer_get(ep, e->rank);
 
-	if (!p || p->lost || p->cp.link || e->rank == ep->eng.rank)
+	if (!p || p->lost || p->cp.link || e->rank == ep->rank)
 		return;
 	snprintf(p->cp.host, sizeof(p->cp.host), "%s", e->host);
 	p->cp.core.said_bye |= e->finished;
 	chan_peer_lost(&p->cp, -O2G_ERR_PEER, "%s", e->how);
 }
 
-static void ask(struct user_ep *ep)
+static void ask(struct o2g_ep *ep)
 {
 	struct o2g_ended e;
 
@@ -46,12 +48,12 @@ static void ask(struct user_ep *ep)
 		mourn(ep, &e);
 }
 
-static void await(struct user_ep *ep, int rank)
+static void await(struct o2g_ep *ep, int rank)
 {
-	struct user_peer *p = user_peer_get(ep, rank);
+	struct eng_peer *p = eng_peer_get(ep, rank);
 
 	if (p && !p->cp.chan)
-		p->awaited |= USER_AWAITED_NOW;
+		p->awaited |= ENG_AWAITED_NOW;
 }
 
 static void await_posted(struct o2g_match_entry *e, void *arg)
@@ -60,37 +62,36 @@ static void await_posted(struct o2g_match_entry *e, void *arg)
 		await(arg, (int)e->src);
 }
 
-static bool waits_for_any(const struct user_ep *ep)
+static bool waits_for_any(const struct o2g_ep *ep)
 {
-	return (ep->core.posted_any || ep->probed_any) &&
-	       ep->eng.size <= ANY_MAX;
+	return (ep->core.posted_any || ep->probed_any) && ep->size <= ANY_MAX;
 }
 
-static void find_awaited(struct user_ep *ep)
+static void find_awaited(struct o2g_ep *ep)
 {
 	o2g_match_each_posted(&ep->core.match, await_posted, ep);
-	for (int i = 0; waits_for_any(ep) && i < ep->eng.size; i++)
+	for (int i = 0; waits_for_any(ep) && i < ep->size; i++)
 		await(ep, i);
 	ep->probed_any = false;
 }
 
-static void reach(struct user_ep *ep, struct user_peer *p)
+static void reach(struct o2g_ep *ep, struct eng_peer *p)
 {
 	int err;
 
 	p->awaited <<= 1;
-	if (!(p->awaited & USER_AWAITED_LONG) || p->cp.chan || p->lost)
+	if (!(p->awaited & ENG_AWAITED_LONG) || p->cp.chan || p->lost)
 		return;
 	p->awaited = 0;
-	user_peer_connect(ep, (int)p->cp.core.rank, &err);
+	eng_peer_connect(ep, (int)p->cp.core.rank, &err);
 }
 
-static void reach_awaited(struct user_ep *ep)
+static void reach_awaited(struct o2g_ep *ep)
 {
 	if (!ep->resolve)
 		return;
 	find_awaited(ep);
-	for (int i = 0; i < ep->eng.size; i++)
+	for (int i = 0; i < ep->size; i++)
 		if (ep->peers[i] && ep->peers[i]->awaited)
 			reach(ep, ep->peers[i]);
 }
@@ -101,63 +102,63 @@ static void reach_awaited(struct user_ep *ep)
  * Of a death one receive from any source is told: not one that the driver has a
  * message for by now. So that is asked of the driver in between.
  */
-static bool any_is_doomed(struct user_ep *ep, const struct o2g_req *req)
+static bool any_is_doomed(struct o2g_ep *ep, const struct o2g_req *req)
 {
-	struct user_req *r = user_req_of(req);
+	struct eng_req *r = eng_req_of(req);
 
 	if (r->in_driver &&
 	    (!ep->doomed(ep->resolve_arg, req->tag, O2G_DOOMED_ANY_ASK) ||
-	     !kern_claim(&ep->core, &r->core)))
+	     !ep->driver->claim(ep, r)))
 		return false;
 	return ep->doomed(ep->resolve_arg, req->tag, O2G_DOOMED_ANY);
 }
 
 static bool is_doomed(const struct o2g_req *req, void *arg)
 {
-	struct user_ep *ep = arg;
+	struct o2g_ep *ep = arg;
 
 	if (req->kind == O2G_REQ_RECV && req->match.src == O2G_MATCH_ANY)
 		return any_is_doomed(ep, req);
 	return ep->doomed(ep->resolve_arg, req->tag, O2G_DOOMED_ONE);
 }
 
-static bool may_be_doomed(struct user_ep *ep)
+static bool may_be_doomed(struct o2g_ep *ep)
 {
 	return ep->doomed && atomic_load(&ep->losses);
 }
 
-bool user_any_doomed(struct user_ep *ep, u64 tag)
+bool eng_any_doomed(struct o2g_ep *ep, u64 tag)
 {
 	return may_be_doomed(ep) &&
 	       ep->doomed(ep->resolve_arg, tag, O2G_DOOMED_ANY);
 }
 
-void user_ended_give_up(struct user_ep *ep)
+void eng_ended_give_up(struct o2g_ep *ep)
 {
 	if (!may_be_doomed(ep))
 		return;
 	o2g_proto_give_up(&ep->core, is_doomed, ep, -O2G_ERR_PEER);
-	if (ep->kern)
-		kern_give_up(ep, O2G_REQ_RECV, is_doomed);
+	if (ep->driver)
+		ep->driver->give_up(ep, O2G_REQ_RECV, is_doomed);
 }
 
-static void give_up_sends(struct user_ep *ep)
+static void give_up_sends(struct o2g_ep *ep)
 {
 	if (!may_be_doomed(ep))
 		return;
-	for (int i = 0; i < ep->eng.size; i++)
+	for (int i = 0; i < ep->size; i++)
 		if (ep->peers[i] && !ep->peers[i]->lost)
 			o2g_proto_give_up_sends(&ep->core,
 						&ep->peers[i]->cp.core,
 						is_doomed, ep);
-	if (ep->kern)
-		kern_give_up(ep, O2G_REQ_SEND, is_doomed);
+	if (ep->driver)
+		ep->driver->give_up(ep, O2G_REQ_SEND, is_doomed);
 }
 
 /* --- looking --- */
 
 /* The program computes, and waits for nothing: then it need not know. */
-static bool nobody_asks(struct user_ep *ep)
+static bool nobody_asks(struct o2g_ep *ep)
 {
 	bool same = ep->calls == ep->calls_looked;
 
@@ -165,28 +166,28 @@ static bool nobody_asks(struct user_ep *ep)
 	return same && !ep->inside && !ep->reqs_in_use && !ep->works;
 }
 
-static void look_for_ended(struct user_ep *ep)
+static void look_for_ended(struct o2g_ep *ep)
 {
 	/* Rings may hold the first word of somebody who has ended since. */
-	user_poll(ep);
+	eng_poll(ep);
 	if (ep->ended)
 		ask(ep);
 	else
 		reach_awaited(ep);
-	user_ended_give_up(ep);
+	eng_ended_give_up(ep);
 	give_up_sends(ep);
 }
 
 static void look(struct chan_timer *t)
 {
-	struct user_ep *ep = container_of(t, struct user_ep, ended_timer);
+	struct o2g_ep *ep = container_of(t, struct o2g_ep, ended_timer);
 
 	if (!nobody_asks(ep))
 		look_for_ended(ep);
 	chan_timer_set((struct chan_ep *)ep, t, LOOK_US);
 }
 
-void user_ended_probed(struct user_ep *ep, u32 source)
+void eng_ended_probed(struct o2g_ep *ep, u32 source)
 {
 	if (source == O2G_MATCH_ANY)
 		ep->probed_any = true;
@@ -194,9 +195,9 @@ void user_ended_probed(struct user_ep *ep, u32 source)
 		await(ep, (int)source);
 }
 
-void user_ended_start(struct user_ep *ep)
+void eng_ended_start(struct o2g_ep *ep)
 {
 	ep->ended_timer.fn = look;
-	if (ep->eng.size > 1)
+	if (ep->size > 1)
 		chan_timer_set((struct chan_ep *)ep, &ep->ended_timer, LOOK_US);
 }

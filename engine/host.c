@@ -1,64 +1,63 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /* What channels may ask of their endpoint. */
-#include "kernel.h"
-#include "user.h"
+#include "carrier.h"
 
 struct o2g_core *chan_ep_core(struct chan_ep *ep)
 {
-	return &user_of_chan(ep)->core;
+	return &ep_of_chan(ep)->core;
 }
 
 u32 chan_ep_rank(const struct chan_ep *ep)
 {
-	return ((const struct user_ep *)ep)->core.rank;
+	return ((const struct o2g_ep *)ep)->core.rank;
 }
 
 u32 chan_ep_size(const struct chan_ep *ep)
 {
-	return (u32)((const struct user_ep *)ep)->eng.size;
+	return (u32)((const struct o2g_ep *)ep)->size;
 }
 
 const char *chan_ep_job(const struct chan_ep *ep)
 {
-	return ((const struct user_ep *)ep)->job;
+	return ((const struct o2g_ep *)ep)->job;
 }
 
 const unsigned char *chan_ep_secret(const struct chan_ep *ep)
 {
-	return ((const struct user_ep *)ep)->secret;
+	return ((const struct o2g_ep *)ep)->secret;
 }
 
 unsigned chan_ep_local_size(const struct chan_ep *ep)
 {
-	return ((const struct user_ep *)ep)->local_size;
+	return ((const struct o2g_ep *)ep)->local_size;
 }
 
 const char *chan_ep_node(const struct chan_ep *ep)
 {
-	return ((const struct user_ep *)ep)->node;
+	return ((const struct o2g_ep *)ep)->node;
 }
 
 bool chan_ep_crowded(const struct chan_ep *ep)
 {
-	return ((const struct user_ep *)ep)->oversubscribed;
+	return ((const struct o2g_ep *)ep)->oversubscribed;
 }
 
 bool chan_ep_away(const struct chan_ep *ep)
 {
-	return !((const struct user_ep *)ep)->inside;
+	return !((const struct o2g_ep *)ep)->inside;
 }
 
 void chan_nudged(struct chan_ep *cep)
 {
-	struct user_ep *ep = user_of_chan(cep);
+	struct o2g_ep *ep = ep_of_chan(cep);
 
 	if (ep->sleepers || ep->poller_asleep)
-		user_event(ep);
+		eng_event(ep);
 }
 
 int chan_ep_handover(struct chan_ep *cep, struct chan_peer *p, int fd)
 {
-	struct user_ep *ep = user_of_chan(cep);
+	struct o2g_ep *ep = ep_of_chan(cep);
 
-	return ep->kern ? kern_take_socket(ep, p, fd) : 1;
+	return ep->driver ? ep->driver->take_socket(ep, eng_peer_of(p), fd) : 1;
 }

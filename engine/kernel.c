@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
-/* The kernel engine: opening the driver, giving it sockets, closing it. */
+/* The driver: opened, given sockets, closed; and what it is as a carrier. */
 #include "kernel.h"
 
 #include <fcntl.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 
+#include "async.h"
+#include "channels.h"
 #include "log.h"
+#include "mem.h"
 #include "settings.h"
 #include "uapi/o2g.h"
 
@@ -114,29 +117,26 @@ static int open_device(struct kern *k, const struct o2g_attr *attr)
 	return err;
 }
 
-static const struct eng_ops kern_ops; /* below */
-
-int kern_open(const struct o2g_attr *attr, struct o2g_ep **ep)
+int kern_open(const struct o2g_attr *attr, struct kern **kern)
 {
 	struct kern *k = calloc(1, sizeof(*k));
-	int err;
+	int err = k ? open_device(k, attr) : -ENOMEM;
 
-	if (!k)
-		return -ENOMEM;
-	err = open_device(k, attr);
-	if (!err) {
-		err = user_open_as(&kern_ops, k, attr, ep);
-		if (!err)
-			return 0;
-		close_device(k);
-	} else if (!strcmp(o2g_settings()->engine, "auto")) {
-		err = user_open(attr, ep);
-	}
-	free(k);
+	if (err)
+		free(k);
+	else
+		*kern = k;
 	return err;
 }
 
-int kern_attach(struct user_ep *ep)
+void kern_free(struct kern *k)
+{
+	if (k)
+		close_device(k);
+	free(k);
+}
+
+int kern_attach(struct o2g_ep *ep)
 {
 	struct kern *k = ep->kern;
 
@@ -149,7 +149,7 @@ int kern_attach(struct user_ep *ep)
 	return chan_watch_add(k->chan.ep, &k->watch, EPOLLIN | EPOLLET);
 }
 
-void kern_detach(struct user_ep *ep)
+void kern_detach(struct o2g_ep *ep)
 {
 	struct kern *k = ep->kern;
 	u32 ms = BYE_MS;
@@ -161,25 +161,20 @@ void kern_detach(struct user_ep *ep)
 	close_device(k);
 }
 
-int kern_grow(struct user_ep *ep, u32 slots)
-{
-	return kern_call(ep->kern, O2GD_GROW, &slots);
-}
-
 /* --- peers --- */
 
-int kern_take_socket(struct user_ep *ep, struct chan_peer *p, int fd)
+static int take_socket(struct o2g_ep *ep, struct eng_peer *p, int fd)
 {
-	struct o2gd_socket s = { .peer = p->core.rank, .fd = fd };
+	struct o2gd_socket s = { .peer = p->cp.core.rank, .fd = fd };
 	int err = kern_call(ep->kern, O2GD_SOCKET, &s);
 
 	if (err < 0) {
 		o2g_warn(
 			"the driver does not take the connection to rank %u: %s",
-			p->core.rank, strerror(-err));
+			s.peer, strerror(-err));
 		return err;
 	}
-	container_of(p, struct user_peer, cp)->handed = true;
+	p->handed = true;
 	ep->kern->sockets++;
 	return 0;
 }
@@ -188,96 +183,124 @@ int kern_take_socket(struct user_ep *ep, struct chan_peer *p, int fd)
  * To the program a small message is sent when the driver has it. What is left then
  * is for a peer whose connection we have not made yet, or waits for credit.
  */
-static bool waits_for_socket(const struct user_ep *ep, struct user_peer *p)
+static bool waits_for_socket(const struct o2g_ep *ep, struct eng_peer *p)
 {
 	struct o2gd_peer_info i = { .peer = p->cp.core.rank };
 
-	if (p->lost || p->handed || !kern_carries(ep, p))
+	if (p->lost || p->handed || carrier_of(ep, p) != &driver_carrier)
 		return false;
 	return !kern_call(ep->kern, O2GD_PEER_INFO, &i) && i.queued;
 }
 
-static bool waits_for_credit(const struct user_req *r)
+static bool waits_for_credit(const struct eng_req *r)
 {
 	return r->in_driver && r->detached && r->core.kind == O2G_REQ_SEND;
 }
 
-bool kern_all_sent(const struct user_ep *ep)
+static bool all_sent(const struct o2g_ep *ep)
 {
 	for (u32 i = 0; i < ep->nslabs; i++)
-		for (u32 j = 0; j < USER_SLAB; j++)
+		for (u32 j = 0; j < ENG_SLAB; j++)
 			if (waits_for_credit(&ep->slabs[i][j]))
 				return false;
-	for (int i = 0; i < ep->eng.size; i++)
+	for (int i = 0; i < ep->size; i++)
 		if (ep->peers[i] && waits_for_socket(ep, ep->peers[i]))
 			return false;
 	return true;
 }
 
-bool kern_has_all(const struct user_ep *ep)
+/* A socket to every rank that is not reached by memory? */
+static bool has_all(const struct o2g_ep *ep)
 {
-	unsigned wanted = (unsigned)ep->eng.size - 1;
+	unsigned near = eng_channels_local(ep) ? ep->local_size : 1;
 
-	for (unsigned i = 0; i < ep->nchans; i++)
-		if (!strcmp(ep->chans[i]->ops->name, "shm"))
-			wanted = (unsigned)ep->eng.size - ep->local_size;
-	return ep->kern->sockets >= wanted;
+	return ep->kern->sockets >= (unsigned)ep->size - near;
 }
 
-void kern_peer_lost(struct user_ep *ep, u32 rank)
+static void gone(struct o2g_ep *ep, struct eng_peer *p)
 {
-	if (ep->kern->fd >= 0 && rank != (u32)ep->eng.rank)
+	u32 rank = p->cp.core.rank;
+
+	if (ep->kern->fd >= 0 && rank != (u32)ep->rank)
 		kern_call(ep->kern, O2GD_PEER_DOWN, &rank);
 }
 
-bool kern_carries(const struct user_ep *ep, const struct user_peer *p)
+/* --- the rest of what a carrier does --- */
+
+static int grow(struct o2g_ep *ep, u32 slots)
 {
-	return p->cp.chan && p->cp.chan->hands_over;
+	return kern_call(ep->kern, O2GD_GROW, &slots);
 }
 
-/* --- the calls --- */
-
-static void kern_close(struct o2g_ep *o)
+/* The progress thread is to be there for callbacks. */
+static void called_back(struct o2g_ep *ep, struct eng_req *r)
 {
-	struct kern *k = user_of(o)->kern;
-
-	user_close(o);
-	free(k);
+	ep->kern->callbacks++;
+	r->counted = true;
+	eng_async_want(ep);
 }
 
-static const struct eng_ops kern_ops = {
-	.name = "kernel",
-	.close = kern_close,
-	.set_secret = user_set_secret,
-	.address = user_address,
-	.isend = kern_isend,
-	.inject = kern_inject,
+static int mem_add(struct o2g_ep *ep, const struct o2g_mem *mem)
+{
+	struct o2gd_mem m = { .addr = (uintptr_t)mem->base,
+			      .len = mem->len,
+			      .key = mem->key };
+
+	m.access = (mem->access & O2G_READ ? O2GD_READ : 0) |
+		   (mem->access & O2G_WRITE ? O2GD_WRITE : 0);
+	return kern_call(ep->kern, O2GD_MEM_ADD, &m);
+}
+
+static void mem_drop(struct o2g_ep *ep, const struct o2g_mem *mem)
+{
+	__u64 key = mem->key;
+
+	kern_call(ep->kern, O2GD_MEM_DROP, &key);
+}
+
+static void peer_info(struct o2g_ep *ep, const struct eng_peer *p,
+		      struct o2g_peer_info *info)
+{
+	struct o2gd_peer_info d = { .peer = p->cp.core.rank };
+
+	if (kern_call(ep->kern, O2GD_PEER_INFO, &d))
+		return;
+	info->messages_sent += d.messages_sent;
+	info->bytes_sent += d.bytes_sent;
+	info->messages_received += d.messages_received;
+	info->bytes_received += d.bytes_received;
+}
+
+static void ep_info(struct o2g_ep *ep, struct o2g_ep_info *info)
+{
+	struct o2gd_info d;
+
+	if (kern_call(ep->kern, O2GD_INFO, &d))
+		return;
+	info->posted += d.posted;
+	info->unexpected += d.unexpected;
+	info->unexpected_bytes += d.unexpected_bytes;
+	info->unexpected_peak += d.unexpected_peak;
+}
+
+const struct carrier driver_carrier = {
 	.send = kern_send,
-	.irecv = kern_irecv,
-	.recv = kern_recv,
-	.cancel = kern_cancel,
-	.probe = kern_probe,
-	.imrecv = kern_imrecv,
-	.test = user_test,
-	.is_done = user_is_done,
-	.peek_status = user_peek_status,
-	.detach = user_detach,
-	.wait = user_wait,
-	.wait_all = user_wait_all,
-	.wait_errors = user_wait_errors,
-	.wait_until = user_wait_until,
-	.wait_shared = user_wait_shared,
-	.on_done = kern_on_done,
-	.after = user_after,
-	.nudge = user_nudge,
-	.losses = user_losses,
-	.progress = user_progress,
-	.fd = user_fd,
-	.fd_clear = user_fd_clear,
-	.mem_register = kern_mem_register,
-	.mem_deregister = kern_mem_deregister,
+	.inject = kern_inject,
+	.post = kern_post,
 	.rma = kern_rma,
-	.peer_info = kern_peer_info,
-	.ep_info = kern_ep_info,
-	.peer_error = user_peer_error,
+	.probe = kern_probe,
+	.mrecv = kern_mrecv,
+	.claim = kern_claim,
+	.cancel = kern_cancel,
+	.called_back = called_back,
+	.give_up = kern_give_up,
+	.grow = grow,
+	.all_sent = all_sent,
+	.mem_add = mem_add,
+	.mem_drop = mem_drop,
+	.take_socket = take_socket,
+	.has_all = has_all,
+	.gone = gone,
+	.peer_info = peer_info,
+	.ep_info = ep_info,
 };

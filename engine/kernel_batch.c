@@ -56,7 +56,7 @@ static void append(struct kern_batch *b, u32 rank, u64 tag, const void *buf,
 	b->len += space_for(len);
 }
 
-static void leave_soon(struct user_ep *ep, struct kern_batch *b)
+static void leave_soon(struct o2g_ep *ep, struct kern_batch *b)
 {
 	ep->kern->chan.needs_flush = true;
 	b->since_ns = b->last_ns;
@@ -66,7 +66,7 @@ static void leave_soon(struct user_ep *ep, struct kern_batch *b)
 	chan_timer_set(ep->kern->chan.ep, &b->timer, b->flush_us);
 }
 
-void kern_batch_left(struct user_ep *ep)
+void kern_batch_left(struct o2g_ep *ep)
 {
 	struct kern_batch *b = &ep->kern->batch;
 
@@ -74,7 +74,7 @@ void kern_batch_left(struct user_ep *ep)
 		b->last_ns = o2g_now_ns();
 }
 
-bool kern_batch_take(struct user_ep *ep, u32 rank, u64 tag, const void *buf,
+bool kern_batch_take(struct o2g_ep *ep, u32 rank, u64 tag, const void *buf,
 		     size_t len)
 {
 	struct kern_batch *b = &ep->kern->batch;
@@ -110,7 +110,7 @@ static size_t skip(const struct kern_batch *b, size_t at, int n)
 }
 
 /* As a request that keeps its place until there is credit. */
-static int submit(struct user_ep *ep, const struct o2gd_small *m)
+static int submit(struct o2g_ep *ep, const struct o2gd_small *m)
 {
 	struct o2gd_sqe e = { .op = O2GD_OP_SEND,
 			      .peer = m->peer,
@@ -118,24 +118,24 @@ static int submit(struct user_ep *ep, const struct o2gd_small *m)
 			      .addr = (uintptr_t)(m + 1),
 			      .len = m->len };
 	struct o2g_seg seg = { (void *)(m + 1), m->len };
-	struct user_req *r = user_req_alloc(ep);
+	struct eng_req *r = eng_req_new(ep, &seg, 1);
 	int err;
 
 	if (!r)
 		return -ENOMEM;
-	err = user_req_set_segs(&r->core, &seg, 1);
-	kern_set_send(r, ep->peers[m->peer], m->tag);
+	r->core.kind = O2G_REQ_SEND;
+	r->core.peer = &eng_peer_known(ep, (int)m->peer)->cp.core;
+	r->core.tag = m->tag;
 	e.slot = r->slot;
-	if (!err)
-		err = kern_submit(ep, r, &e);
+	err = kern_submit(ep, r, &e);
 	if (err)
-		user_req_free(ep, r);
+		eng_req_free(ep, r);
 	else
-		user_detach(&r->core);
+		o2g_detach(&r->core);
 	return err;
 }
 
-int kern_batch_flush(struct user_ep *ep)
+int kern_batch_flush(struct o2g_ep *ep)
 {
 	struct kern_batch *b = &ep->kern->batch;
 	struct o2gd_burst args = { .addr = (uintptr_t)b->buf,
@@ -175,13 +175,13 @@ static void timer(struct chan_timer *t)
 	}
 	b->flush_us = FLUSH_US;
 	if (o2g_now_ns() - b->since_ns >= FLUSH_US * 1000 / 2 &&
-	    !kern_batch_flush(user_of_chan(k->chan.ep)))
+	    !kern_batch_flush(ep_of_chan(k->chan.ep)))
 		return;
 	b->timer_set = true;
 	chan_timer_set(k->chan.ep, t, FLUSH_US);
 }
 
-void kern_batch_init(struct user_ep *ep)
+void kern_batch_init(struct o2g_ep *ep)
 {
 	struct kern_batch *b = &ep->kern->batch;
 
@@ -190,7 +190,7 @@ void kern_batch_init(struct user_ep *ep)
 	b->flush_us = FLUSH_US;
 }
 
-void kern_batch_cleanup(struct user_ep *ep)
+void kern_batch_cleanup(struct o2g_ep *ep)
 {
 	struct kern_batch *b = &ep->kern->batch;
 

@@ -25,7 +25,7 @@ static void kick(const struct kern *k)
 	kern_call(k, O2GD_KICK, NULL);
 }
 
-void kern_post_small(struct user_ep *ep, const struct o2gd_sqe *e, bool now)
+void kern_post_small(struct o2g_ep *ep, const struct o2gd_sqe *e, bool now)
 {
 	struct kern *k = ep->kern;
 
@@ -41,7 +41,7 @@ void kern_post_small(struct user_ep *ep, const struct o2gd_sqe *e, bool now)
 	}
 }
 
-void kern_left(struct user_ep *ep, struct user_req *r)
+void kern_left(struct o2g_ep *ep, struct eng_req *r)
 {
 	r->in_driver = false;
 	if (r->counted)
@@ -49,7 +49,7 @@ void kern_left(struct user_ep *ep, struct user_req *r)
 	r->counted = false;
 }
 
-static void complete(struct user_ep *ep, struct user_req *r)
+static void complete(struct o2g_ep *ep, struct eng_req *r)
 {
 	kern_left(ep, r);
 	if (r->core.flags & O2G_REQF_SHARED)
@@ -58,8 +58,7 @@ static void complete(struct user_ep *ep, struct user_req *r)
 	ep->core.ops->complete(&ep->core, &r->core);
 }
 
-int kern_submit(struct user_ep *ep, struct user_req *r,
-		const struct o2gd_sqe *e)
+int kern_submit(struct o2g_ep *ep, struct eng_req *r, const struct o2gd_sqe *e)
 {
 	struct o2gd_sqe copy = *e;
 	int ret = kern_batch_flush(ep);
@@ -81,22 +80,21 @@ int kern_submit(struct user_ep *ep, struct user_req *r,
 	return 0;
 }
 
-bool kern_claim(struct o2g_core *c, struct o2g_req *req)
+bool kern_claim(struct o2g_ep *ep, struct eng_req *r)
 {
-	struct user_req *r = user_req_of(req);
 	u32 slot = r->slot;
 
 	if (!r->in_driver)
 		return true;
-	if (kern_call(user_of_core(c)->kern, O2GD_CANCEL, &slot))
+	if (kern_call(ep->kern, O2GD_CANCEL, &slot))
 		return false;
-	kern_left(user_of_core(c), r);
+	kern_left(ep, r);
 	return true;
 }
 
 /* --- completions --- */
 
-static void fetch(struct kern *k, struct user_req *r, u64 len)
+static void fetch(struct kern *k, struct eng_req *r, u64 len)
 {
 	struct o2gd_sqe e = { 0 };
 	struct o2gd_fetch f = { .slot = r->slot };
@@ -109,7 +107,7 @@ static void fetch(struct kern *k, struct user_req *r, u64 len)
 		r->core.status = -EIO;
 }
 
-static void take_body(struct kern *k, struct user_req *r,
+static void take_body(struct kern *k, struct eng_req *r,
 		      const struct o2gd_cqe *c)
 {
 	struct o2g_sink to = { .segs = r->core.segs,
@@ -124,9 +122,9 @@ static void take_body(struct kern *k, struct user_req *r,
 		fetch(k, r, c->length);
 }
 
-static void peer_event(struct user_ep *ep, const struct o2gd_cqe *c)
+static void peer_event(struct o2g_ep *ep, const struct o2gd_cqe *c)
 {
-	struct user_peer *p = user_peer_get(ep, (int)c->source);
+	struct eng_peer *p = eng_peer_get(ep, (int)c->source);
 
 	/* Receives that were posted meanwhile: nothing will arrive for them. */
 	kick(ep->kern);
@@ -159,23 +157,22 @@ static void peer_event(struct user_ep *ep, const struct o2gd_cqe *c)
 	}
 }
 
-static void request_event(struct user_ep *ep, const struct o2gd_cqe *c)
+static void request_event(struct o2g_ep *ep, const struct o2gd_cqe *c)
 {
-	struct user_req *r;
+	struct eng_req *r;
 
-	if (c->slot >= ep->nslabs * USER_SLAB)
+	if (c->slot >= ep->nslabs * ENG_SLAB)
 		return;
-	r = &ep->slabs[c->slot / USER_SLAB][c->slot % USER_SLAB];
+	r = &ep->slabs[c->slot / ENG_SLAB][c->slot % ENG_SLAB];
 	if (!r->in_driver)
 		return;
 	r->core.status = c->status;
 	if (c->where)
 		take_body(ep->kern, r, c);
 	if (r->core.kind == O2G_REQ_RECV) {
-		struct user_peer *p =
-			c->source < (u32)ep->eng.size ?
-				user_peer_get(ep, (int)c->source) :
-				NULL;
+		struct eng_peer *p = c->source < (u32)ep->size ?
+					     eng_peer_get(ep, (int)c->source) :
+					     NULL;
 
 		r->core.tag = c->tag;
 		r->core.got = c->length;
@@ -189,7 +186,7 @@ static void request_event(struct user_ep *ep, const struct o2gd_cqe *c)
 	complete(ep, r);
 }
 
-static int take_all(struct user_ep *ep)
+static int take_all(struct o2g_ep *ep)
 {
 	struct kern *k = ep->kern;
 	int n = 0;
@@ -210,7 +207,7 @@ static int take_all(struct user_ep *ep)
 	return n;
 }
 
-int kern_poll(struct user_ep *ep)
+int kern_poll(struct o2g_ep *ep)
 {
 	int n = take_all(ep);
 
@@ -231,12 +228,12 @@ static struct kern *kern_of(struct chan *c)
 static int chan_poll(struct chan *c)
 {
 	kern_of(c)->batch.turn++;
-	return kern_poll(user_of_chan(c->ep));
+	return kern_poll(ep_of_chan(c->ep));
 }
 
 static void chan_flush(struct chan *c)
 {
-	kern_batch_flush(user_of_chan(c->ep));
+	kern_batch_flush(ep_of_chan(c->ep));
 }
 
 /* Have messages come that nobody has asked for? Only the first time. */
@@ -256,7 +253,7 @@ static bool news(struct kern *k)
  */
 static bool chan_arm(struct chan *c)
 {
-	struct user_ep *ep = user_of_chan(c->ep);
+	struct o2g_ep *ep = ep_of_chan(c->ep);
 	struct kern *k = kern_of(c);
 
 	if (!ep->inside && !ep->user_fd_used && !k->callbacks && !ep->works)
@@ -283,7 +280,7 @@ int kern_ready(struct chan_watch *w, u32 events)
 	struct kern *k = container_of(w, struct kern, watch);
 
 	news(k); /* whoever waits for them looks again now */
-	return kern_poll(user_of_chan(k->chan.ep));
+	return kern_poll(ep_of_chan(k->chan.ep));
 }
 
 const struct chan_ops kern_chan_ops = {

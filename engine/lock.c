@@ -64,10 +64,12 @@ static void keep_owner_out(struct eng_lock *l)
 		eng_futex_wait(&l->held, 1, NULL);
 }
 
-void eng_lock_slow(struct eng_lock *l)
+bool eng_lock_slow(struct eng_lock *l)
 {
 	void *self = __builtin_thread_pointer();
 
+	if (l->shut)
+		return false;
 	if (l->bias == self) {
 		/* We said we were in, but somebody wants it: stand back. */
 		atomic_store_explicit(&l->held, 0, memory_order_release);
@@ -83,6 +85,14 @@ void eng_lock_slow(struct eng_lock *l)
 	}
 	l->via_state = true;
 	atomic_store_explicit(&l->owner, self, memory_order_relaxed);
+	return true;
+}
+
+void eng_lock_shut(struct eng_lock *l)
+{
+	l->shut = true;
+	l->bias = NULL;
+	atomic_store_explicit(&l->owner, NULL, memory_order_relaxed);
 }
 
 void eng_lock_release_slow(struct eng_lock *l)

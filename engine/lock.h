@@ -37,6 +37,7 @@ struct eng_lock {
 	_Atomic(void *) owner;
 	unsigned depth;
 	bool via_state; /* holds it by `state` */
+	bool shut;	/* nobody gets it any more: the child of a fork */
 	void *helper;	/* the one thread that does not end the bias */
 };
 
@@ -54,8 +55,10 @@ static inline void eng_futex_wake(atomic_uint *word, int n)
 
 /* Biased towards the calling thread, where the kernel can do that. */
 void eng_lock_init(struct eng_lock *l);
-void eng_lock_slow(struct eng_lock *l);
+bool eng_lock_slow(struct eng_lock *l);
 void eng_lock_release_slow(struct eng_lock *l);
+/* Whoever tries from now on is told so; nobody may be about to. */
+void eng_lock_shut(struct eng_lock *l);
 
 static inline bool eng_lock_mine(const struct eng_lock *l)
 {
@@ -63,11 +66,12 @@ static inline bool eng_lock_mine(const struct eng_lock *l)
 	       __builtin_thread_pointer();
 }
 
-static inline void eng_lock_take(struct eng_lock *l)
+/* False: it is shut. That costs only those something who go the slow way. */
+static inline bool eng_lock_take(struct eng_lock *l)
 {
 	if (__builtin_expect(eng_lock_mine(l), 0)) {
 		l->depth++;
-		return;
+		return true;
 	}
 	if (__builtin_expect(l->bias == __builtin_thread_pointer(), 1)) {
 		atomic_store_explicit(&l->held, 1, memory_order_relaxed);
@@ -79,10 +83,10 @@ static inline void eng_lock_take(struct eng_lock *l)
 			atomic_store_explicit(&l->owner,
 					      __builtin_thread_pointer(),
 					      memory_order_relaxed);
-			return;
+			return true;
 		}
 	}
-	eng_lock_slow(l);
+	return eng_lock_slow(l);
 }
 
 static inline void eng_lock_release(struct eng_lock *l)

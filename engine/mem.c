@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
-/*
- * Registered memory, put and get. Where the channel can reach the peer's
- * memory, the data is copied at once; otherwise packets carry it.
- */
+/* Registered memory; put and get, which the carrier of the peer carries out. */
+#include "mem.h"
+
 #include <stdlib.h>
 #include <sys/random.h>
 
-#include "user.h"
+#include "carrier.h"
 
-static int free_slot(struct user_ep *ep)
+static int free_slot(struct o2g_ep *ep)
 {
 	struct o2g_mem **mems;
 	u32 old = ep->nmems, n = old ? old * 2 : 16;
@@ -26,7 +25,7 @@ static int free_slot(struct user_ep *ep)
 }
 
 /* Tell it to peers that look keys up by themselves; a key of 0: it is gone. */
-static void publish(struct user_ep *ep, u32 slot, const struct o2g_key *key,
+static void publish(struct o2g_ep *ep, u32 slot, const struct o2g_key *key,
 		    unsigned access)
 {
 	for (unsigned i = 0; i < ep->nchans; i++)
@@ -35,13 +34,42 @@ static void publish(struct user_ep *ep, u32 slot, const struct o2g_key *key,
 						   access);
 }
 
-int user_mem_register(struct o2g_ep *o, void *base, size_t len, unsigned access,
-		      struct o2g_mem **mem, struct o2g_key *key)
+static void forget(struct o2g_ep *ep, struct o2g_mem *m)
 {
-	struct user_ep *ep = user_of(o);
+	publish(ep, m->slot, &(struct o2g_key){ 0 }, 0);
+	ep->mems[m->slot] = NULL;
+	ep->mems_in_use--;
+	free(m);
+}
+
+/* With both carriers, under one key: peers may come either way. */
+static int add(struct o2g_ep *ep, struct o2g_mem *m, u32 secret)
+{
+	int err, slot = free_slot(ep);
+
+	if (slot < 0) {
+		free(m);
+		return slot;
+	}
+	m->slot = (u32)slot;
+	m->key = (u64)secret << 32 | (m->slot + 1);
+	ep->mems[slot] = m;
+	ep->mems_in_use++;
+	publish(ep, m->slot,
+		&(struct o2g_key){ m->key, (u64)(uintptr_t)m->base, m->len },
+		m->access);
+	err = ep->driver ? ep->driver->mem_add(ep, m) : 0;
+	if (err)
+		forget(ep, m);
+	return err;
+}
+
+int o2g_mem_register(struct o2g_ep *ep, void *base, size_t len, unsigned access,
+		     struct o2g_mem **mem, struct o2g_key *key)
+{
 	struct o2g_mem *m;
 	u32 secret;
-	int slot;
+	int err;
 
 	if (!access || access & ~(O2G_READ | O2G_WRITE))
 		return -EINVAL;
@@ -50,45 +78,46 @@ int user_mem_register(struct o2g_ep *o, void *base, size_t len, unsigned access,
 	m = calloc(1, sizeof(*m));
 	if (!m)
 		return -ENOMEM;
-	user_lock(ep);
-	slot = free_slot(ep);
-	if (slot < 0) {
-		user_unlock(ep);
+	*m = (struct o2g_mem){ .ep = ep,
+			       .base = base,
+			       .len = len,
+			       .access = access };
+	if (!ep_enter(ep)) {
 		free(m);
-		return slot;
+		return -O2G_ERR_FORKED;
 	}
-	m->part.ep = &ep->eng;
-	m->base = base;
-	m->len = len;
-	m->access = access;
-	m->slot = (u32)slot;
-	m->key = (u64)secret << 32 | (m->slot + 1);
-	ep->mems[slot] = m;
-	ep->mems_in_use++;
-	*mem = m;
-	*key = (struct o2g_key){ m->key, (u64)(uintptr_t)base, len };
-	publish(ep, m->slot, key, access);
-	user_unlock(ep);
-	return 0;
+	err = add(ep, m, secret);
+	if (!err) {
+		*mem = m;
+		*key = (struct o2g_key){ m->key, (u64)(uintptr_t)base, len };
+	}
+	ep_unlock(ep);
+	return err;
 }
 
-void user_mem_deregister(struct o2g_mem *m)
+void o2g_mem_deregister(struct o2g_mem *m)
 {
-	struct user_ep *ep = (struct user_ep *)m->part.ep;
+	struct o2g_ep *ep = m->ep;
 
-	user_lock(ep);
-	publish(ep, m->slot, &(struct o2g_key){ 0 }, 0);
-	ep->mems[m->slot] = NULL;
-	ep->mems_in_use--;
-	user_unlock(ep);
-	free(m);
+	if (!ep_enter(ep))
+		return;
+	if (ep->driver)
+		ep->driver->mem_drop(ep, m);
+	forget(ep, m);
+	ep_unlock(ep);
 }
 
-/* From the core, for a key that came from the network. */
-int user_mem_find(struct o2g_core *c, struct o2g_peer *p, u64 key, u64 offset,
-		  u64 len, bool write, struct o2g_seg *seg)
+void eng_mems_cleanup(struct o2g_ep *ep)
 {
-	struct user_ep *ep = user_of_core(c);
+	for (u32 i = 0; i < ep->nmems; i++)
+		free(ep->mems[i]);
+	free(ep->mems);
+}
+
+int eng_mem_find(struct o2g_core *c, struct o2g_peer *p, u64 key, u64 offset,
+		 u64 len, bool write, struct o2g_seg *seg)
+{
+	struct o2g_ep *ep = ep_of_core(c);
 	u32 slot = (u32)key - 1;
 	struct o2g_mem *m = slot < ep->nmems ? ep->mems[slot] : NULL;
 
@@ -103,81 +132,56 @@ int user_mem_find(struct o2g_core *c, struct o2g_peer *p, u64 key, u64 offset,
 	return 0;
 }
 
-/*
- * Copy directly if the channel can and finds the key, afterwards, too. -EAGAIN:
- * have it done with packets, which the owner answers, or refuses in its words.
- */
-static int direct(struct chan_peer *cp, bool put, struct o2g_req *r)
+static int start_rma(struct o2g_ep *ep, struct eng_req *r, bool put,
+		     struct eng_peer *p, const struct o2g_key *key, u64 offset)
 {
-	struct chan *chan = cp->chan;
-	u64 addr;
-	int err;
-
-	if (!chan || cp->core.down || !cp->core.can_get || cp->core.no_get ||
-	    !chan->ops->find_key)
-		return -EAGAIN;
-	err = chan->ops->find_key(chan, cp, r->key, r->offset, r->len, put,
-				  &addr);
-	if (err)
-		return err;
-	err = (put ? chan->ops->put : chan->ops->get)(chan, cp, addr, r->segs,
-						      r->nsegs, r->len);
-	if (err)
-		return -EAGAIN;
-	return chan->ops->find_key(chan, cp, r->key, r->offset, r->len, put,
-				   &addr);
-}
-
-static void set_rma(struct user_req *r, bool put, struct chan_peer *cp,
-		    const struct o2g_key *key, u64 offset)
-{
+	if (offset > key->len || r->core.len > key->len - offset)
+		return -ERANGE;
 	r->core.kind = put ? O2G_REQ_PUT : O2G_REQ_GET;
-	r->core.peer = &cp->core;
+	r->core.peer = &p->cp.core;
 	r->core.key = key->key;
 	r->core.offset = offset;
 	r->core.tag = 0;
+	return carrier_of(ep, p)->rma(ep, r);
 }
 
-int user_rma(struct o2g_ep *o, bool put, int rank, const struct o2g_seg *segs,
-	     unsigned nsegs, const struct o2g_key *key, u64 offset,
-	     struct o2g_req **req)
+static int rma(struct o2g_ep *ep, bool put, int rank,
+	       const struct o2g_seg *segs, unsigned nsegs,
+	       const struct o2g_key *key, u64 offset, struct o2g_req **req)
 {
-	struct user_ep *ep = user_of(o);
-	struct user_peer *p;
-	struct user_req *r;
+	struct eng_peer *p;
+	struct eng_req *r;
 	int err = 0;
 
-	user_lock(ep);
+	if (nsegs == O2G_VIEW)
+		return -EOPNOTSUPP;
+	if (!ep_enter(ep))
+		return -O2G_ERR_FORKED;
 	ep->calls++;
-	p = user_peer_connect(ep, rank, &err);
+	p = eng_peer_connect(ep, rank, &err);
 	if (!p)
 		goto out;
-	r = user_req_alloc(ep);
-	err = r ? user_req_set_segs(&r->core, segs, nsegs) : -ENOMEM;
-	if (!err && (offset > key->len || r->core.len > key->len - offset))
-		err = -ERANGE;
-	if (err) {
-		if (r)
-			user_req_free(ep, r);
-		goto out;
-	}
-	set_rma(r, put, &p->cp, key, offset);
-	*req = &r->core;
-	err = direct(&p->cp, put, &r->core);
-	if (err != -EAGAIN) {
-		o2g_list_init(&r->core.link);
-		r->core.status = err;
-		r->core.state = O2G_ST_DONE;
-		ep->core.ops->complete(&ep->core, &r->core);
-	} else if (put) {
-		o2g_proto_put(&ep->core, &r->core);
-	} else {
-		o2g_proto_get(&ep->core, &r->core);
-	}
-	err = 0;
-	if (!user_is_done(&r->core))
-		user_async_want(ep);
+	r = eng_req_new(ep, segs, nsegs);
+	err = r ? start_rma(ep, r, put, p, key, offset) : -ENOMEM;
+	if (!err)
+		*req = &r->core;
+	else if (r)
+		eng_req_free(ep, r);
 out:
-	user_unlock(ep);
+	ep_unlock(ep);
 	return err;
+}
+
+int o2g_put(struct o2g_ep *ep, int peer, const struct o2g_seg *segs,
+	    unsigned nsegs, const struct o2g_key *key, uint64_t offset,
+	    struct o2g_req **req)
+{
+	return rma(ep, true, peer, segs, nsegs, key, offset, req);
+}
+
+int o2g_get(struct o2g_ep *ep, int peer, const struct o2g_seg *segs,
+	    unsigned nsegs, const struct o2g_key *key, uint64_t offset,
+	    struct o2g_req **req)
+{
+	return rma(ep, false, peer, segs, nsegs, key, offset, req);
 }

@@ -1,23 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /* Peers: known on first use, connected on first send, mourned by name. */
+#include "peer.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "kernel.h"
+#include "carrier.h"
+#include "channels.h"
+#include "ended.h"
 #include "log.h"
-#include "user.h"
 
-static struct user_peer *user_peer_of(struct chan_peer *cp)
+struct eng_peer *eng_peer_get(struct o2g_ep *ep, int rank)
 {
-	return container_of(cp, struct user_peer, cp);
-}
+	struct eng_peer *p;
 
-struct user_peer *user_peer_get(struct user_ep *ep, int rank)
-{
-	struct user_peer *p;
-
-	if (rank < 0 || rank >= ep->eng.size)
+	if (rank < 0 || rank >= ep->size)
 		return NULL;
 	p = ep->peers[rank];
 	if (p)
@@ -27,23 +25,25 @@ struct user_peer *user_peer_get(struct user_ep *ep, int rank)
 		return NULL;
 	o2g_peer_init(&ep->core, &p->cp.core, rank);
 	p->ep = ep;
+	if (!ep->driver)
+		p->carrier = &own_carrier;
 	ep->peers[rank] = p;
 	return p;
 }
 
 struct chan_peer *chan_ep_peer(struct chan_ep *cep, u32 rank)
 {
-	struct user_peer *p = user_peer_get(user_of_chan(cep), (int)rank);
+	struct eng_peer *p = eng_peer_get(ep_of_chan(cep), (int)rank);
 
 	return p ? &p->cp : NULL;
 }
 
-static int connect_peer(struct user_ep *ep, struct user_peer *p)
+static int connect_peer(struct o2g_ep *ep, struct eng_peer *p)
 {
 	char address[O2G_ADDRESS_MAX];
 	int rank = p->cp.core.rank, err;
 
-	if (rank == ep->eng.rank) {
+	if (rank == ep->rank) {
 		p->cp.chan = &ep->self_chan;
 		return self_chan_ops.connect(&ep->self_chan, &p->cp, "");
 	}
@@ -54,18 +54,18 @@ static int connect_peer(struct user_ep *ep, struct user_peer *p)
 		chan_peer_lost(&p->cp, err, "its address is not known");
 		return err;
 	}
-	return user_channels_connect(ep, p, address);
+	return eng_channels_connect(ep, p, address);
 }
 
-struct user_peer *user_peer_connect(struct user_ep *ep, int rank, int *err)
+struct eng_peer *eng_peer_connect(struct o2g_ep *ep, int rank, int *err)
 {
-	struct user_peer *p;
+	struct eng_peer *p;
 
-	if (rank < 0 || rank >= ep->eng.size) {
+	if (rank < 0 || rank >= ep->size) {
 		*err = -EINVAL;
 		return NULL;
 	}
-	p = user_peer_get(ep, rank);
+	p = eng_peer_get(ep, rank);
 	*err = -ENOMEM;
 	if (!p)
 		return NULL;
@@ -76,7 +76,7 @@ struct user_peer *user_peer_connect(struct user_ep *ep, int rank, int *err)
 	return *err ? NULL : p;
 }
 
-static void drop_link(struct user_peer *p, bool orderly)
+static void drop_link(struct eng_peer *p, bool orderly)
 {
 	struct chan *chan = p->cp.chan;
 
@@ -86,7 +86,7 @@ static void drop_link(struct user_peer *p, bool orderly)
 }
 
 /* It may have called on other channels than the one that carries it. */
-static void forget_elsewhere(struct user_peer *p)
+static void forget_elsewhere(struct eng_peer *p)
 {
 	for (unsigned i = 0; i < p->ep->nchans; i++) {
 		struct chan *chan = p->ep->chans[i];
@@ -98,7 +98,7 @@ static void forget_elsewhere(struct user_peer *p)
 
 void chan_peer_lost(struct chan_peer *cp, int err, const char *fmt, ...)
 {
-	struct user_peer *p = user_peer_of(cp);
+	struct eng_peer *p = eng_peer_of(cp);
 	char why[640];
 	va_list ap;
 
@@ -119,17 +119,17 @@ void chan_peer_lost(struct chan_peer *cp, int err, const char *fmt, ...)
 		o2g_debug("lost %s", p->error);
 	drop_link(p, false);
 	forget_elsewhere(p);
-	if (p->ep->kern)
-		kern_peer_lost(p->ep, cp->core.rank);
+	if (p->ep->driver)
+		p->ep->driver->gone(p->ep, p);
 	o2g_proto_peer_down(&p->ep->core, &cp->core, -O2G_ERR_PEER);
 	if (p->ep->on_lost)
 		p->ep->on_lost(p->ep->resolve_arg, (int)cp->core.rank,
 			       cp->core.said_bye);
-	user_ended_give_up(p->ep);
-	user_event(p->ep);
+	eng_ended_give_up(p->ep);
+	eng_event(p->ep);
 }
 
-void user_bye_later(struct user_peer *p, const char *why)
+void eng_bye_later(struct eng_peer *p, const char *why)
 {
 	if (p->bye_pending)
 		return;
@@ -140,9 +140,9 @@ void user_bye_later(struct user_peer *p, const char *why)
 }
 
 /* Peers that said goodbye while packets were being handled. */
-void user_byes(struct user_ep *ep)
+void eng_byes(struct o2g_ep *ep)
 {
-	struct user_peer *p;
+	struct eng_peer *p;
 
 	while ((p = ep->byes)) {
 		ep->byes = p->next_bye;
@@ -150,20 +150,20 @@ void user_byes(struct user_ep *ep)
 	}
 }
 
-void user_peers_say_bye(struct user_ep *ep)
+void eng_peers_say_bye(struct o2g_ep *ep)
 {
-	for (int i = 0; i < ep->eng.size; i++) {
-		struct user_peer *p = ep->peers[i];
+	for (int i = 0; i < ep->size; i++) {
+		struct eng_peer *p = ep->peers[i];
 
-		if (p && p->cp.chan && !p->lost && i != ep->eng.rank)
+		if (p && p->cp.chan && !p->lost && i != ep->rank)
 			o2g_proto_bye(&ep->core, &p->cp.core);
 	}
 }
 
-void user_peers_cleanup(struct user_ep *ep)
+void eng_peers_cleanup(struct o2g_ep *ep)
 {
-	for (int i = 0; i < ep->eng.size; i++) {
-		struct user_peer *p = ep->peers[i];
+	for (int i = 0; i < ep->size; i++) {
+		struct eng_peer *p = ep->peers[i];
 
 		if (!p)
 			continue;
@@ -173,54 +173,63 @@ void user_peers_cleanup(struct user_ep *ep)
 		o2g_proto_peer_down(&ep->core, &p->cp.core, -O2G_ERR_PEER);
 	}
 	if (ep->callbacks) /* which may ask who it was */
-		user_run_callbacks(ep);
-	for (int i = 0; i < ep->eng.size; i++)
+		eng_run_callbacks(ep);
+	for (int i = 0; i < ep->size; i++)
 		free(ep->peers[i]);
 	free(ep->peers);
 }
 
-int user_peer_error(struct o2g_ep *o, int rank, char *text, size_t size)
+int o2g_peer_error(struct o2g_ep *ep, int rank, char *text, size_t size)
 {
-	struct user_ep *ep = user_of(o);
+	const struct eng_peer *p;
 	int ret = -ENOENT;
 
-	if (rank < 0 || rank >= ep->eng.size)
+	if (rank < 0 || rank >= ep->size)
 		return -EINVAL;
-	user_lock(ep);
-	if (ep->peers[rank] && ep->peers[rank]->lost) {
-		snprintf(text, size, "%s", ep->peers[rank]->error);
+	if (!ep_enter(ep))
+		return -O2G_ERR_FORKED;
+	p = eng_peer_known(ep, rank);
+	if (p && p->lost) {
+		snprintf(text, size, "%s", p->error);
 		ret = 0;
 	}
-	user_unlock(ep);
+	ep_unlock(ep);
 	return ret;
 }
 
-int user_peer_info(struct o2g_ep *o, int rank, struct o2g_peer_info *info)
+static void describe(struct eng_peer *p, struct o2g_peer_info *info)
 {
-	struct user_ep *ep = user_of(o);
-	struct user_peer *p;
+	struct chan_peer *cp = &p->cp;
 
-	if (rank < 0 || rank >= ep->eng.size)
+	info->alive = !p->lost;
+	snprintf(info->host, sizeof(info->host), "%s", cp->host);
+	info->messages_sent = cp->core.msgs_sent;
+	info->bytes_sent = cp->core.bytes_sent;
+	info->messages_received = cp->core.msgs_recv;
+	info->bytes_received = cp->core.bytes_recv;
+	if (cp->chan)
+		snprintf(info->channel, sizeof(info->channel), "%s",
+			 cp->chan->ops->name);
+	if (cp->chan && cp->link && cp->chan->ops->describe)
+		cp->chan->ops->describe(cp->chan, cp, info->address,
+					sizeof(info->address));
+}
+
+int o2g_peer_info(struct o2g_ep *ep, int rank, struct o2g_peer_info *info)
+{
+	struct eng_peer *p;
+
+	if (rank < 0 || rank >= ep->size)
 		return -EINVAL;
 	memset(info, 0, sizeof(*info));
-	user_lock(ep);
-	p = ep->peers[rank];
+	if (!ep_enter(ep))
+		return -O2G_ERR_FORKED;
+	p = eng_peer_known(ep, rank);
 	if (p) {
-		struct chan_peer *cp = &p->cp;
-
-		info->alive = !p->lost;
-		snprintf(info->host, sizeof(info->host), "%s", cp->host);
-		info->messages_sent = cp->core.msgs_sent;
-		info->bytes_sent = cp->core.bytes_sent;
-		info->messages_received = cp->core.msgs_recv;
-		info->bytes_received = cp->core.bytes_recv;
-		if (cp->chan)
-			snprintf(info->channel, sizeof(info->channel), "%s",
-				 cp->chan->ops->name);
-		if (cp->chan && cp->link && cp->chan->ops->describe)
-			cp->chan->ops->describe(cp->chan, cp, info->address,
-						sizeof(info->address));
+		describe(p, info);
+		if (ep->driver)
+			ep->driver->peer_info(ep, p, info);
 	}
-	user_unlock(ep);
+	ep_unlock(ep);
 	return 0;
 }

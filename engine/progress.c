@@ -7,15 +7,17 @@
  * has to sleep sleeps on it; the progress thread sleeps on outer_epfd, which
  * holds epfd (async.c).
  */
+#include "progress.h"
+
 #include <poll.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/timerfd.h>
 
+#include "async.h"
+#include "carrier.h"
 #include "clock.h"
-#include "kernel.h"
 #include "log.h"
-#include "user.h"
 
 #define EVENTS 32
 
@@ -24,25 +26,25 @@
 #define FDS_SOMETIMES 64
 #define FDS_SELDOM 4096
 
-int user_poll(struct user_ep *ep)
+int eng_poll(struct o2g_ep *ep)
 {
 	int n = 0;
 
 	for (unsigned i = 0; i < ep->nchans; i++)
 		n += ep->chans[i]->ops->poll(ep->chans[i]);
 	if (unlikely(ep->byes))
-		user_byes(ep);
+		eng_byes(ep);
 	return n;
 }
 
-void user_flush(struct user_ep *ep)
+void eng_flush(struct o2g_ep *ep)
 {
 	for (unsigned i = 0; i < ep->nchans; i++)
 		if (unlikely(ep->chans[i]->needs_flush))
 			ep->chans[i]->ops->flush(ep->chans[i]);
 }
 
-bool user_arm(struct user_ep *ep)
+bool eng_arm(struct o2g_ep *ep)
 {
 	bool something = false;
 
@@ -51,7 +53,7 @@ bool user_arm(struct user_ep *ep)
 	return something;
 }
 
-void user_disarm(struct user_ep *ep)
+void eng_disarm(struct o2g_ep *ep)
 {
 	for (unsigned i = 0; i < ep->nchans; i++)
 		ep->chans[i]->ops->disarm(ep->chans[i]);
@@ -62,24 +64,24 @@ void user_disarm(struct user_ep *ep)
  * A channel's wake-up call is good once: a thread that took it (or called it
  * off) while another one still sleeps renews it before it lets go of the lock.
  */
-void user_rearm(struct user_ep *ep)
+void eng_rearm(struct o2g_ep *ep)
 {
 	u64 one = 1;
 
 	ep->rearm = false;
 	if (!ep->poller_asleep && !ep->async_armed)
 		return;
-	for (int i = 0; user_arm(ep); i++) {
+	for (int i = 0; eng_arm(ep); i++) {
 		if (i == 4) { /* busy: let the sleeper see to it */
 			if (write(ep->wake_fd, &one, sizeof(one)) < 0)
 				return;
 			return;
 		}
-		user_poll(ep);
+		eng_poll(ep);
 	}
 }
 
-int user_poll_fds(struct user_ep *ep, int timeout_ms)
+int eng_poll_fds(struct o2g_ep *ep, int timeout_ms)
 {
 	struct epoll_event ev[EVENTS];
 	int n, handled = 0;
@@ -88,9 +90,9 @@ int user_poll_fds(struct user_ep *ep, int timeout_ms)
 		struct pollfd p = { .fd = ep->epfd, .events = POLLIN };
 
 		ep->poller_asleep = true;
-		user_unlock(ep);
+		ep_unlock(ep);
 		poll(&p, 1, timeout_ms);
-		user_lock(ep);
+		ep_lock(ep);
 		ep->poller_asleep = false;
 	}
 	/* Fetched with the lock held: an event that waits for the lock would
@@ -110,14 +112,14 @@ int user_poll_fds(struct user_ep *ep, int timeout_ms)
 	if (n > 0 && (ep->poller_asleep || ep->async_armed))
 		ep->rearm = true;
 	if (unlikely(ep->byes))
-		user_byes(ep);
+		eng_byes(ep);
 	return handled;
 }
 
 static int watch_ctl(struct chan_ep *cep, int op, struct chan_watch *w,
 		     u32 events)
 {
-	struct user_ep *ep = user_of_chan(cep);
+	struct o2g_ep *ep = ep_of_chan(cep);
 	struct epoll_event ev = { .events = events | EPOLLET, .data.ptr = w };
 
 	return epoll_ctl(ep->epfd, op, w->fd, &ev) ? -errno : 0;
@@ -135,7 +137,7 @@ int chan_watch_mod(struct chan_ep *cep, struct chan_watch *w, u32 events)
 
 void chan_watch_del(struct chan_ep *cep, struct chan_watch *w)
 {
-	struct user_ep *ep = user_of_chan(cep);
+	struct o2g_ep *ep = ep_of_chan(cep);
 
 	epoll_ctl(ep->epfd, EPOLL_CTL_DEL, w->fd, NULL);
 	for (int i = 0; i < ep->nlive_events; i++)
@@ -145,7 +147,7 @@ void chan_watch_del(struct chan_ep *cep, struct chan_watch *w)
 
 /* --- timers: a short unsorted list, one timerfd for the earliest --- */
 
-static void timer_program(struct user_ep *ep)
+static void timer_program(struct o2g_ep *ep)
 {
 	struct itimerspec when = { 0 };
 	u64 first = 0, now;
@@ -172,7 +174,7 @@ static void timer_program(struct user_ep *ep)
 
 void chan_timer_set(struct chan_ep *cep, struct chan_timer *t, u64 us)
 {
-	struct user_ep *ep = user_of_chan(cep);
+	struct o2g_ep *ep = ep_of_chan(cep);
 
 	if (t->link.next)
 		o2g_list_del(&t->link);
@@ -187,7 +189,7 @@ void chan_timer_del(struct chan_ep *cep, struct chan_timer *t)
 		o2g_list_del(&t->link);
 }
 
-static struct chan_timer *timer_due(struct user_ep *ep, u64 now)
+static struct chan_timer *timer_due(struct o2g_ep *ep, u64 now)
 {
 	struct o2g_list *l;
 
@@ -202,7 +204,7 @@ static struct chan_timer *timer_due(struct user_ep *ep, u64 now)
 
 static int timer_ready(struct chan_watch *w, u32 events)
 {
-	struct user_ep *ep = container_of(w, struct user_ep, timer_watch);
+	struct o2g_ep *ep = container_of(w, struct o2g_ep, timer_watch);
 	struct chan_timer *t;
 	u64 ticks, now = o2g_now_us();
 
@@ -223,7 +225,7 @@ static int timer_ready(struct chan_watch *w, u32 events)
  */
 static int wake_ready(struct chan_watch *w, u32 events)
 {
-	struct user_ep *ep = container_of(w, struct user_ep, wake_watch);
+	struct o2g_ep *ep = container_of(w, struct o2g_ep, wake_watch);
 	u64 n = 1;
 	ssize_t done = ep->poller_asleep ? write(w->fd, &n, sizeof(n)) :
 					   read(w->fd, &n, sizeof(n));
@@ -233,7 +235,7 @@ static int wake_ready(struct chan_watch *w, u32 events)
 	return 0;
 }
 
-static int watch_own(struct user_ep *ep, struct chan_watch *w, int fd,
+static int watch_own(struct o2g_ep *ep, struct chan_watch *w, int fd,
 		     int (*ready)(struct chan_watch *, u32))
 {
 	w->fd = fd;
@@ -242,7 +244,7 @@ static int watch_own(struct user_ep *ep, struct chan_watch *w, int fd,
 			chan_watch_add((struct chan_ep *)ep, w, EPOLLIN);
 }
 
-int user_progress_init(struct user_ep *ep)
+int eng_progress_init(struct o2g_ep *ep)
 {
 	int err;
 
@@ -262,11 +264,11 @@ int user_progress_init(struct user_ep *ep)
 				wake_ready);
 	ep->wake_fd = ep->wake_watch.fd;
 	if (err)
-		user_progress_cleanup(ep);
+		eng_progress_cleanup(ep);
 	return err;
 }
 
-void user_progress_cleanup(struct user_ep *ep)
+void eng_progress_cleanup(struct o2g_ep *ep)
 {
 	int *fds[] = { &ep->timer_fd, &ep->wake_fd, &ep->epfd, &ep->user_fd };
 
@@ -282,66 +284,72 @@ void user_progress_cleanup(struct user_ep *ep)
  * alone, and a program that polls for a message should make no system call: no
  * look at the clock either, which is one on some machines.
  */
-static bool time_for_fds(struct user_ep *ep)
+static bool time_for_fds(struct o2g_ep *ep)
 {
 	unsigned n = ++ep->idle_polls;
 
 	for (unsigned i = 0; i < ep->nchans; i++)
 		if (ep->chans[i]->partial_poll)
 			return n % FDS_OFTEN == 0;
-	if (!ep->kern)
+	if (!ep->driver)
 		return n % FDS_OFTEN == 0;
 	return n % FDS_SELDOM == 0 ||
-	       (n % FDS_SOMETIMES == 0 && !kern_has_all(ep));
+	       (n % FDS_SOMETIMES == 0 && !ep->driver->has_all(ep));
 }
 
-int user_look(struct user_ep *ep)
+int eng_look(struct o2g_ep *ep)
 {
-	int n = user_poll(ep);
+	int n = eng_poll(ep);
 
 	if (n == 0 && time_for_fds(ep))
-		n = user_poll_fds(ep, 0);
+		n = eng_poll_fds(ep, 0);
 	return n;
 }
 
-int user_progress(struct o2g_ep *o)
+int o2g_progress(struct o2g_ep *ep)
 {
-	struct user_ep *ep = user_of(o);
 	int n;
 
-	user_lock(ep);
+	ep_enter_or_exit(ep);
 	ep->calls++;
-	user_flush(ep);
-	n = user_look(ep);
-	user_settle(ep);
-	user_unlock(ep);
+	eng_flush(ep);
+	n = eng_look(ep);
+	ep_settle(ep);
+	ep_unlock(ep);
 	return n;
 }
 
 /* --- the completion descriptor --- */
 
-int user_fd(struct o2g_ep *o)
+static int open_user_fd(struct o2g_ep *ep)
 {
-	struct user_ep *ep = user_of(o);
-
-	user_lock(ep);
-	if (ep->user_fd < 0) {
-		ep->user_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-		ep->user_fd_used = ep->user_fd >= 0;
-		user_async_arm(ep);
-	}
-	user_unlock(ep);
-	return ep->user_fd < 0 ? -errno : ep->user_fd;
+	ep->user_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (ep->user_fd < 0)
+		return -errno;
+	ep->user_fd_used = true;
+	eng_async_arm(ep);
+	return ep->user_fd;
 }
 
-void user_fd_clear(struct o2g_ep *o)
+int o2g_fd(struct o2g_ep *ep)
 {
-	struct user_ep *ep = user_of(o);
+	int fd;
+
+	if (!ep_enter(ep))
+		return -O2G_ERR_FORKED;
+	fd = ep->user_fd < 0 ? open_user_fd(ep) : ep->user_fd;
+	ep_unlock(ep);
+	return fd;
+}
+
+void o2g_fd_clear(struct o2g_ep *ep)
+{
 	u64 n;
 
-	user_lock(ep);
+	if (!ep_enter(ep))
+		return;
 	if (ep->user_fd_set && read(ep->user_fd, &n, sizeof(n)) > 0)
 		ep->user_fd_set = false;
-	user_async_arm(ep);
-	user_unlock(ep);
+	eng_async_arm(ep);
+	ep_unlock(ep);
 }

@@ -4,11 +4,11 @@
 #include <stdio.h>
 #include <sys/random.h>
 
+#include "channels.h"
 #include "log.h"
 #include "settings.h"
-#include "user.h"
 
-static struct chan *opened(struct user_ep *ep, const struct chan_ops *ops)
+static struct chan *opened(struct o2g_ep *ep, const struct chan_ops *ops)
 {
 	for (unsigned i = 0; i < ep->nchans; i++)
 		if (ep->chans[i]->ops == ops)
@@ -36,14 +36,14 @@ static void addresses_of(struct chan *chan, char *out, size_t size)
 	snprintf(out, size, "%s", addr);
 }
 
-static void report_one(struct user_ep *ep, const struct chan_ops *ops,
+static void report_one(struct o2g_ep *ep, const struct chan_ops *ops,
 		       struct o2g_channel_report *r)
 {
 	struct chan *chan = opened(ep, ops), *extra = NULL;
 	int err = 0;
 
 	r->name = ops->name;
-	r->wanted = user_channel_wanted(ops);
+	r->wanted = eng_channel_wanted(ops);
 	if (!chan) {
 		err = ops->open((struct chan_ep *)ep, &extra, r->why,
 				sizeof(r->why));
@@ -68,7 +68,7 @@ static int open_alone(struct o2g_ep **ep)
 
 	if (getrandom(attr.secret, sizeof(attr.secret), 0) < 0)
 		return -errno;
-	return user_open(&attr, ep);
+	return ep_open(&attr, NULL, ep);
 }
 
 int o2g_report_channels(void (*fn)(const struct o2g_channel_report *r,
@@ -85,12 +85,12 @@ int o2g_report_channels(void (*fn)(const struct o2g_channel_report *r,
 	err = open_alone(&ep);
 	if (err)
 		goto out;
-	for (size_t i = 0; user_channel_table[i]; i++) {
+	for (size_t i = 0; eng_channel_table[i]; i++) {
 		struct o2g_channel_report r = { 0 };
 
-		user_lock(user_of(ep));
-		report_one(user_of(ep), user_channel_table[i], &r);
-		user_unlock(user_of(ep));
+		ep_lock(ep);
+		report_one(ep, eng_channel_table[i], &r);
+		ep_unlock(ep);
 		fn(&r, arg);
 	}
 	o2g_close(ep);

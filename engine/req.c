@@ -4,28 +4,32 @@
  * send back. The generation in an id changes with every use of a slot, so an
  * answer to a request that is over finds nothing.
  */
+#include "req.h"
+
 #include <stdlib.h>
 
-#include "kernel.h"
-#include "user.h"
+#include "async.h"
+#include "carrier.h"
+#include "progress.h"
+#include "wait.h"
 
-int user_req_add_slab(struct user_ep *ep)
+int eng_req_add_slab(struct o2g_ep *ep)
 {
-	struct user_req **slabs, *slab;
+	struct eng_req **slabs, *slab;
 
 	slabs = realloc(ep->slabs, (ep->nslabs + 1) * sizeof(*slabs));
 	if (!slabs)
 		return -ENOMEM;
 	ep->slabs = slabs;
-	if (ep->kern && kern_grow(ep, (ep->nslabs + 1) * USER_SLAB))
+	if (ep->driver && ep->driver->grow(ep, (ep->nslabs + 1) * ENG_SLAB))
 		return -ENOMEM;
-	slab = aligned_alloc(_Alignof(struct user_req),
-			     USER_SLAB * sizeof(*slab));
+	slab = aligned_alloc(_Alignof(struct eng_req),
+			     ENG_SLAB * sizeof(*slab));
 	if (!slab)
 		return -ENOMEM;
-	memset(slab, 0, USER_SLAB * sizeof(*slab));
-	for (int i = USER_SLAB - 1; i >= 0; i--) {
-		slab[i].slot = ep->nslabs * USER_SLAB + i;
+	memset(slab, 0, ENG_SLAB * sizeof(*slab));
+	for (int i = ENG_SLAB - 1; i >= 0; i--) {
+		slab[i].slot = ep->nslabs * ENG_SLAB + i;
 		slab[i].core.id = 1ull << 32 | (slab[i].slot + 1);
 		slab[i].core.owner = ep;
 		slab[i].next = ep->free_reqs;
@@ -35,10 +39,10 @@ int user_req_add_slab(struct user_ep *ep)
 	return 0;
 }
 
-void user_reqs_cleanup(struct user_ep *ep)
+void eng_reqs_cleanup(struct o2g_ep *ep)
 {
 	for (u32 i = 0; i < ep->nslabs; i++) {
-		for (u32 j = 0; j < USER_SLAB; j++) {
+		for (u32 j = 0; j < ENG_SLAB; j++) {
 			struct o2g_req *r = &ep->slabs[i][j].core;
 
 			if (r->nsegs > 1 && r->segs != &r->seg0)
@@ -54,8 +58,8 @@ void user_reqs_cleanup(struct user_ep *ep)
  * the place of a list: one empty segment is left for those who look at the first
  * one before anything else.
  */
-int user_req_copy_segs(struct o2g_req *r, const struct o2g_seg *segs,
-		       unsigned nsegs)
+int eng_req_copy_segs(struct o2g_req *r, const struct o2g_seg *segs,
+		      unsigned nsegs)
 {
 	struct o2g_seg *list;
 
@@ -81,14 +85,14 @@ int user_req_copy_segs(struct o2g_req *r, const struct o2g_seg *segs,
 	return 0;
 }
 
-void user_req_drop_segs(struct o2g_req *r)
+void eng_req_drop_segs(struct o2g_req *r)
 {
 	if (r->nsegs > 1)
 		free((void *)r->segs);
 	r->view = NULL;
 }
 
-void user_req_status(const struct user_req *r, struct o2g_status *s)
+void eng_req_status(const struct eng_req *r, struct o2g_status *s)
 {
 	const struct o2g_req *c = &r->core;
 
@@ -99,74 +103,104 @@ void user_req_status(const struct user_req *r, struct o2g_status *s)
 	s->message_length = c->kind == O2G_REQ_RECV ? c->msg_len : c->len;
 }
 
-/* --- the calls --- */
-
-int user_is_done(const struct o2g_req *req)
+void eng_req_finish(struct o2g_ep *ep, struct eng_req *r, int status)
 {
-	return atomic_load_explicit(&user_req_of(req)->done,
-				    memory_order_acquire);
+	r->core.state = O2G_ST_DONE;
+	r->core.status = status;
+	ep->core.ops->complete(&ep->core, &r->core);
 }
 
-void user_peek_status(const struct o2g_req *req, struct o2g_status *status)
+/*
+ * A request longer than ENG_ASYNC_MIN that is not over may need us while the program
+ * computes: a send because its rest is still to go out, a receive if its message
+ * is too long to come without asking, or if so many are under way that they fill
+ * a socket which nobody reads. Others can wait until it comes back, and the driver
+ * needs nobody.
+ */
+#define ASYNC_MIN_ANY (64 << 10) /* from whom is not known */
+#define ASYNC_MANY 4
+
+static bool needs_us(const struct o2g_ep *ep, const struct o2g_req *r)
 {
-	user_req_status(user_req_of(req), status);
+	u64 eager = r->peer ? r->peer->eager_max : ASYNC_MIN_ANY;
+
+	return r->kind != O2G_REQ_RECV || r->len > eager ||
+	       ep->reqs_in_use >= ASYNC_MANY;
+}
+
+void eng_req_may_need_us(struct o2g_ep *ep, const struct eng_req *r)
+{
+	if (!eng_is_done(&r->core) && !r->in_driver && needs_us(ep, &r->core))
+		eng_async_want(ep);
+}
+
+/* --- the calls --- */
+
+int o2g_is_done(const struct o2g_req *req)
+{
+	return eng_is_done(req);
+}
+
+void o2g_peek_status(const struct o2g_req *req, struct o2g_status *status)
+{
+	eng_req_status(eng_req_of(req), status);
 }
 
 /* Report and free a completed request. */
-static int collect(struct user_ep *ep, struct user_req *r,
+static int collect(struct o2g_ep *ep, struct eng_req *r,
 		   struct o2g_status *status)
 {
 	int error = r->core.status;
 
 	if (unlikely(r->fn))
-		user_run_callbacks(ep);
+		eng_run_callbacks(ep);
 	if (status)
-		user_req_status(r, status);
-	user_req_free(ep, r);
+		eng_req_status(r, status);
+	eng_req_free(ep, r);
 	return error;
 }
 
-int user_test(struct o2g_req *req, struct o2g_status *status)
+int o2g_test(struct o2g_req *req, struct o2g_status *status)
 {
-	struct user_ep *ep = user_ep_of_req(req);
+	struct o2g_ep *ep = ep_of_req(req);
 	struct o2g_status s;
 	int done;
 
-	user_lock(ep);
+	ep_enter_or_exit(ep);
 	ep->calls++;
-	done = user_is_done(req);
+	done = eng_is_done(req);
 	if (!done) {
-		user_flush(ep);
-		user_look(ep);
-		user_settle(ep);
-		done = user_is_done(req);
+		eng_flush(ep);
+		eng_look(ep);
+		ep_settle(ep);
+		done = eng_is_done(req);
 	}
 	if (done) {
-		collect(ep, user_req_of(req), &s);
+		collect(ep, eng_req_of(req), &s);
 		if (status)
 			*status = s;
 	}
-	user_unlock(ep);
+	ep_unlock(ep);
 	return done;
 }
 
 static int is_done_cond(void *req)
 {
-	return user_is_done(req);
+	return eng_is_done(req);
 }
 
-int user_wait(struct o2g_req *req, struct o2g_status *status)
+int o2g_wait(struct o2g_req *req, struct o2g_status *status)
 {
-	struct user_ep *ep = user_ep_of_req(req);
+	struct o2g_ep *ep = ep_of_req(req);
 	int error;
 
-	user_lock(ep);
-	if (!user_is_done(req)) {
+	ep_enter_or_exit(ep);
+	if (!eng_is_done(req)) {
 		ep->awaited = req->len;
-		user_wait_locked(ep, is_done_cond, req, -1);
+		eng_wait_locked(ep, is_done_cond, req, -1);
 	}
-	error = collect(ep, user_req_of(req), status);
-	user_unlock(ep);
+	error = collect(ep, eng_req_of(req), status);
+	ep_unlock(ep);
 	return error;
 }
 
@@ -180,25 +214,25 @@ static int all_done(void *arg)
 	struct all *a = arg;
 
 	for (; a->first < a->n; a->first++)
-		if (a->reqs[a->first] && !user_is_done(a->reqs[a->first]))
+		if (a->reqs[a->first] && !eng_is_done(a->reqs[a->first]))
 			return 0;
 	return 1;
 }
 
-static inline void wait_locked(struct user_ep *ep, struct o2g_req *const *reqs,
+static inline void wait_locked(struct o2g_ep *ep, struct o2g_req *const *reqs,
 			       size_t n)
 {
 	struct all a = { reqs, n, 0 };
 
 	if (!all_done(&a)) {
 		ep->awaited = reqs[a.first]->len;
-		user_wait_locked(ep, all_done, &a, -1);
+		eng_wait_locked(ep, all_done, &a, -1);
 	}
 }
 
 /* Report and free them; the first error. */
-static int collect_all(struct user_ep *ep, struct o2g_req *const *reqs,
-		       size_t n, struct o2g_status *statuses)
+static int collect_all(struct o2g_ep *ep, struct o2g_req *const *reqs, size_t n,
+		       struct o2g_status *statuses)
 {
 	int error = 0;
 
@@ -207,7 +241,7 @@ static int collect_all(struct user_ep *ep, struct o2g_req *const *reqs,
 
 		if (!reqs[i])
 			continue;
-		err = collect(ep, user_req_of(reqs[i]),
+		err = collect(ep, eng_req_of(reqs[i]),
 			      statuses ? &statuses[i] : NULL);
 		if (unlikely(err) && !error)
 			error = err;
@@ -215,70 +249,106 @@ static int collect_all(struct user_ep *ep, struct o2g_req *const *reqs,
 	return error;
 }
 
-int user_wait_all(struct o2g_ep *o, struct o2g_req *const *reqs, size_t n,
-		  struct o2g_status *statuses)
+int o2g_wait_all(struct o2g_ep *ep, struct o2g_req *const *reqs, size_t n,
+		 struct o2g_status *statuses)
 {
-	struct user_ep *ep = user_of(o);
 	int error;
 
-	user_lock(ep);
+	ep_enter_or_exit(ep);
 	wait_locked(ep, reqs, n);
 	error = collect_all(ep, reqs, n, statuses);
-	user_unlock(ep);
+	ep_unlock(ep);
 	return error;
 }
 
-int user_wait_errors(struct o2g_ep *o, struct o2g_req *const *reqs, size_t n,
-		     struct o2g_status *statuses)
+int o2g_wait_errors(struct o2g_ep *ep, struct o2g_req *const *reqs, size_t n,
+		    struct o2g_status *statuses)
 {
-	struct user_ep *ep = user_of(o);
 	int error = 0;
 	size_t i;
 
-	user_lock(ep);
+	ep_enter_or_exit(ep);
 	wait_locked(ep, reqs, n);
 	for (i = 0; i < n; i++) {
-		struct user_req *r;
+		struct eng_req *r;
 
 		if (!reqs[i])
 			continue;
-		r = user_req_of(reqs[i]);
+		r = eng_req_of(reqs[i]);
 		if (unlikely(r->core.status || r->fn))
 			break;
-		user_req_free(ep, r);
+		eng_req_free(ep, r);
 	}
 	/* Those before went well. */
 	if (unlikely(i < n)) {
 		memset(statuses, 0, i * sizeof(*statuses));
 		error = collect_all(ep, reqs + i, n - i, statuses + i);
 	}
-	user_unlock(ep);
+	ep_unlock(ep);
 	return error;
 }
 
-void user_detach(struct o2g_req *req)
-{
-	struct user_ep *ep = user_ep_of_req(req);
+struct any {
+	struct o2g_req *const *reqs;
+	size_t n, index;
+};
 
-	user_lock(ep);
-	if (user_is_done(req))
-		user_req_free(ep, user_req_of(req));
-	else
-		user_req_of(req)->detached = true;
-	user_unlock(ep);
+static int any_done(void *arg)
+{
+	struct any *a = arg;
+
+	for (size_t i = 0; i < a->n; i++) {
+		if (a->reqs[i] && eng_is_done(a->reqs[i])) {
+			a->index = i;
+			return 1;
+		}
+	}
+	return 0;
 }
 
-void user_on_done(struct o2g_req *req, void (*fn)(void *), void *arg)
+int o2g_wait_any(struct o2g_ep *ep, struct o2g_req *const *reqs, size_t n,
+		 size_t *index, struct o2g_status *status)
 {
-	struct user_ep *ep = user_ep_of_req(req);
-	struct user_req *r = user_req_of(req);
+	struct any a = { reqs, n, 0 };
+	size_t i = 0;
 
-	user_lock(ep);
-	if (user_is_done(req)) {
+	while (i < n && !reqs[i])
+		i++;
+	if (i == n)
+		return -ENOENT;
+	if (!any_done(&a))
+		o2g_wait_until(ep, any_done, &a, -1);
+	*index = a.index;
+	return o2g_wait(reqs[a.index], status);
+}
+
+void o2g_detach(struct o2g_req *req)
+{
+	struct o2g_ep *ep = ep_of_req(req);
+
+	if (!ep_enter(ep))
+		return;
+	if (eng_is_done(req))
+		eng_req_free(ep, eng_req_of(req));
+	else
+		eng_req_of(req)->detached = true;
+	ep_unlock(ep);
+}
+
+void o2g_on_done(struct o2g_req *req, void (*fn)(void *), void *arg)
+{
+	struct o2g_ep *ep = ep_of_req(req);
+	struct eng_req *r = eng_req_of(req);
+
+	if (!ep_enter(ep))
+		return;
+	if (r->in_driver)
+		ep->driver->called_back(ep, r);
+	if (eng_is_done(req)) {
 		fn(arg);
 	} else {
 		r->fn = fn;
 		r->arg = arg;
 	}
-	user_unlock(ep);
+	ep_unlock(ep);
 }

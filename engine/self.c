@@ -3,13 +3,14 @@
  * The channel to oneself: a packet is received inside the call that sends it.
  * Large messages go by rendezvous and "get", here a plain copy.
  */
-#include "user.h"
+#include "channels.h"
+#include "mem.h"
 
 #define VIEW_PIECE 8192
 
 static int self_connect(struct chan *c, struct chan_peer *p, const char *card)
 {
-	struct user_ep *ep = user_of_chan(c->ep);
+	struct o2g_ep *ep = ep_of_chan(c->ep);
 
 	p->core.eager_max = 64 << 10;
 	p->core.can_get = true;
@@ -61,8 +62,8 @@ static int self_send(struct chan *c, struct chan_peer *p,
 	enum o2g_proto_reason r = o2g_proto_rx_begin(core, &p->core, h, &rx);
 
 	if (r == O2G_PROTO_NO_MEMORY) {
-		user_bye_later(container_of(p, struct user_peer, cp),
-			       "out of memory");
+		eng_bye_later(container_of(p, struct eng_peer, cp),
+			      "out of memory");
 		return -ENOMEM;
 	}
 	env_assert(r == O2G_PROTO_OK);
@@ -94,8 +95,8 @@ static int self_find_key(struct chan *c, struct chan_peer *p, u64 key,
 			 u64 offset, u64 len, bool write, u64 *addr)
 {
 	struct o2g_seg seg;
-	int err = user_mem_find(chan_ep_core(c->ep), &p->core, key, offset, len,
-				write, &seg);
+	int err = eng_mem_find(chan_ep_core(c->ep), &p->core, key, offset, len,
+			       write, &seg);
 
 	if (!err)
 		*addr = (uintptr_t)seg.base;

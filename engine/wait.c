@@ -13,12 +13,17 @@
  * Of several threads that wait on one endpoint one sleeps on its descriptors
  * and the others on `events`; when the first is done, another takes its place.
  */
+#include "wait.h"
+
 #include <sched.h>
 #include <unistd.h>
 
+#include "async.h"
 #include "clock.h"
+#include "core_ops.h"
+#include "peer.h"
+#include "progress.h"
 #include "settings.h"
-#include "user.h"
 
 #define SPIN_MAX_US 50
 #define PATIENCE_MAX 256 /* short sleeps before another full spin */
@@ -37,7 +42,7 @@
 #define BYTES_PER_NS 5	 /* a slow copy */
 #define COPY_MAX_NS 400000
 
-void user_wait_init(struct user_ep *ep)
+void eng_wait_init(struct o2g_ep *ep)
 {
 	int64_t asked = o2g_settings()->spin_us;
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
@@ -51,12 +56,12 @@ void user_wait_init(struct user_ep *ep)
 }
 
 /* Let a thread that wants the lock have it. */
-static inline void let_others_in(struct user_ep *ep)
+static inline void let_others_in(struct o2g_ep *ep)
 {
 	if (unlikely(eng_lock_contended(&ep->lock))) {
-		user_unlock(ep);
+		ep_unlock(ep);
 		sched_yield();
-		user_lock(ep);
+		ep_lock(ep);
 	}
 }
 
@@ -65,19 +70,19 @@ static inline void let_others_in(struct user_ep *ep)
  * may complete requests itself: none may be left when we go to sleep. The lock is
  * let go of for work.
  */
-static bool holds(struct user_ep *ep, int (*cond)(void *), void *arg)
+static bool holds(struct o2g_ep *ep, int (*cond)(void *), void *arg)
 {
 	bool yes;
 
 	do {
-		user_settle(ep);
+		ep_settle(ep);
 		yes = cond(arg);
 	} while (!yes && unlikely(ep->callbacks || ep->work));
 	return yes;
 }
 
 /* How long the data that is waited for may take, when spinning is worth it. */
-static u64 copy_ns(const struct user_ep *ep)
+static u64 copy_ns(const struct o2g_ep *ep)
 {
 	u64 ns = ep->awaited / BYTES_PER_NS;
 
@@ -93,7 +98,7 @@ struct rhythm {
 	u64 fds_every_ns;
 };
 
-static struct rhythm rhythm_of(const struct user_ep *ep)
+static struct rhythm rhythm_of(const struct o2g_ep *ep)
 {
 	struct rhythm r = { CLOCK_EVERY, FDS_RARELY_NS };
 
@@ -103,7 +108,7 @@ static struct rhythm rhythm_of(const struct user_ep *ep)
 		if (ep->chans[i]->partial_poll)
 			r.fds_every_ns = FDS_OFTEN_NS;
 	}
-	if (ep->kern && r.fds_every_ns == FDS_RARELY_NS)
+	if (ep->driver && r.fds_every_ns == FDS_RARELY_NS)
 		r.fds_every_ns = FDS_DRIVER_NS;
 	return r;
 }
@@ -112,14 +117,14 @@ static struct rhythm rhythm_of(const struct user_ep *ep)
  * True when cond holds. That it held at once says nothing about spinning; that
  * it came to hold while we did says that it is worth it.
  */
-static bool spin(struct user_ep *ep, int (*cond)(void *), void *arg)
+static bool spin(struct o2g_ep *ep, int (*cond)(void *), void *arg)
 {
 	u64 quiet_since = 0, last_fds = 0;
 	struct rhythm rhythm = { 0 };
 	unsigned rounds = 0; /* since the clock was looked at */
 
 	for (;;) {
-		int n = user_poll(ep);
+		int n = eng_poll(ep);
 
 		if (holds(ep, cond, arg)) {
 			if (unlikely(quiet_since))
@@ -149,7 +154,7 @@ static bool spin(struct user_ep *ep, int (*cond)(void *), void *arg)
 			return false;
 		if (now - last_fds > rhythm.fds_every_ns) {
 			last_fds = now;
-			if (user_poll_fds(ep, 0) && holds(ep, cond, arg))
+			if (eng_poll_fds(ep, 0) && holds(ep, cond, arg))
 				return true;
 		}
 		let_others_in(ep);
@@ -160,9 +165,9 @@ static bool spin(struct user_ep *ep, int (*cond)(void *), void *arg)
  * Who has computed for long, or slept, is likely to wait for others that compute as
  * long: it sleeps at once, and offers its core but briefly the next times.
  */
-static bool computes(struct user_ep *ep, u64 now)
+static bool computes(struct o2g_ep *ep, u64 now)
 {
-	const u64 most = ep->kern ? OFFER_DRIVER_NS : OFFER_NS;
+	const u64 most = ep->driver ? OFFER_DRIVER_NS : OFFER_NS;
 	bool yes = now - ep->offered > LONG_NS;
 
 	ep->offered = now;
@@ -180,7 +185,7 @@ static bool computes(struct user_ep *ep, u64 now)
  * When it has gone on for long we wait for something else, and may be in its way:
  * ranks that have slept come before one that computes, however often they yield.
  */
-static bool offer_core(struct user_ep *ep, int (*cond)(void *), void *arg)
+static bool offer_core(struct o2g_ep *ep, int (*cond)(void *), void *arg)
 {
 	u64 start = o2g_now_ns(), before = start, after, in_vain = 0;
 	u64 fds_every_ns = rhythm_of(ep).fds_every_ns, last_fds = start;
@@ -188,16 +193,16 @@ static bool offer_core(struct user_ep *ep, int (*cond)(void *), void *arg)
 	if (computes(ep, start))
 		return false;
 	do {
-		user_poll(ep);
+		eng_poll(ep);
 		if (before - last_fds > fds_every_ns) {
 			last_fds = before;
-			user_poll_fds(ep, 0);
+			eng_poll_fds(ep, 0);
 		}
 		if (holds(ep, cond, arg))
 			return true;
-		user_unlock(ep);
+		ep_unlock(ep);
 		sched_yield();
-		user_lock(ep);
+		ep_lock(ep);
 		/* Before polling: that takes many lines to the cache. */
 		if (holds(ep, cond, arg))
 			return true;
@@ -207,20 +212,20 @@ static bool offer_core(struct user_ep *ep, int (*cond)(void *), void *arg)
 				  0;
 		before = after;
 	} while (in_vain < VAIN_NS && after - start < ep->offer_ns);
-	user_poll(ep);
+	eng_poll(ep);
 	return holds(ep, cond, arg);
 }
 
 /* Asleep until something happens; returns early without reason now and then. */
-static void sleep_on_events(struct user_ep *ep, int timeout_ms)
+static void sleep_on_events(struct o2g_ep *ep, int timeout_ms)
 {
 	struct timespec t = { timeout_ms / 1000, timeout_ms % 1000 * 1000000L };
 	unsigned seen = atomic_load(&ep->events);
 
 	ep->sleepers++;
-	user_unlock(ep);
+	ep_unlock(ep);
 	eng_futex_wait(&ep->events, seen, timeout_ms < 0 ? NULL : &t);
-	user_lock(ep);
+	ep_lock(ep);
 	ep->sleepers--;
 }
 
@@ -229,29 +234,29 @@ static void sleep_on_events(struct user_ep *ep, int timeout_ms)
  * (o2g_nudge). So having said that we do we look once more, and have those do so
  * who sleep beside us.
  */
-static bool came_meanwhile(struct user_ep *ep, int (*cond)(void *), void *arg)
+static bool came_meanwhile(struct o2g_ep *ep, int (*cond)(void *), void *arg)
 {
 	if (unlikely(ep->sleepers))
-		user_event(ep);
+		eng_event(ep);
 	return cond(arg);
 }
 
 /* True: cond holds. It is not asked again then, since that may take what it finds. */
-static bool sleep_on_fds(struct user_ep *ep, int (*cond)(void *), void *arg,
+static bool sleep_on_fds(struct o2g_ep *ep, int (*cond)(void *), void *arg,
 			 int timeout_ms)
 {
 	bool news, yes;
 	u64 start;
 
-	news = user_arm(ep);
+	news = eng_arm(ep);
 	yes = !news && came_meanwhile(ep, cond, arg);
 	if (news || yes) {
-		user_disarm(ep);
+		eng_disarm(ep);
 		return yes;
 	}
 	start = o2g_now_us();
-	user_poll_fds(ep, timeout_ms);
-	user_disarm(ep);
+	eng_poll_fds(ep, timeout_ms);
+	eng_disarm(ep);
 	ep->spin_us /= 2;
 	if (o2g_now_us() - start > SPIN_MAX_US ||
 	    ++ep->short_sleeps < ep->spin_patience)
@@ -264,7 +269,7 @@ static bool sleep_on_fds(struct user_ep *ep, int (*cond)(void *), void *arg,
 }
 
 /* The same, by whichever way. Counted in *asleep, if given, before the last look. */
-static bool sleep_once(struct user_ep *ep, int (*cond)(void *), void *arg,
+static bool sleep_once(struct o2g_ep *ep, int (*cond)(void *), void *arg,
 		       unsigned *asleep, int timeout_ms)
 {
 	bool yes = false;
@@ -294,14 +299,14 @@ static int time_left(u64 deadline_us)
 	return left > 1000000 ? 1000000 : (int)left;
 }
 
-static inline void enter(struct user_ep *ep, int threads)
+static inline void enter(struct o2g_ep *ep, int threads)
 {
 	ep->inside += (unsigned)threads;
 	if (ep->waiting)
 		__atomic_store_n(ep->waiting, ep->inside, __ATOMIC_RELAXED);
 }
 
-static int wait_locked(struct user_ep *ep, int (*cond)(void *), void *arg,
+static int wait_locked(struct o2g_ep *ep, int (*cond)(void *), void *arg,
 		       unsigned *asleep, int64_t timeout_us)
 {
 	u64 deadline = timeout_us < 0 ? 0 : o2g_now_us() + timeout_us;
@@ -310,9 +315,9 @@ static int wait_locked(struct user_ep *ep, int (*cond)(void *), void *arg,
 	env_assert(ep->lock.depth == 0); /* no waiting inside callbacks */
 	ep->calls++;
 	enter(ep, 1);
-	user_flush(ep);
+	eng_flush(ep);
 	if (unlikely(ep->async_armed || ep->async_wanted))
-		user_async_disarm(ep);
+		eng_async_disarm(ep);
 	while (!holds(ep, cond, arg)) {
 		int timeout;
 
@@ -328,19 +333,19 @@ static int wait_locked(struct user_ep *ep, int (*cond)(void *), void *arg,
 			break;
 		}
 		if (sleep_once(ep, cond, arg, asleep, timeout)) {
-			user_settle(ep);
+			ep_settle(ep);
 			break;
 		}
 	}
 	enter(ep, -1);
 	ep->awaited = 0;
 	if (unlikely(ep->sleepers))
-		user_event(ep);
+		eng_event(ep);
 	return ret;
 }
 
-int user_wait_locked(struct user_ep *ep, int (*cond)(void *), void *arg,
-		     int64_t timeout_us)
+int eng_wait_locked(struct o2g_ep *ep, int (*cond)(void *), void *arg,
+		    int64_t timeout_us)
 {
 	return wait_locked(ep, cond, arg, NULL, timeout_us);
 }
@@ -360,60 +365,61 @@ static bool yield_for(int (*cond)(void *), void *arg)
 	return false;
 }
 
-int user_wait_shared(struct o2g_ep *o, int (*cond)(void *), void *arg,
-		     unsigned *asleep)
+int o2g_wait_shared(struct o2g_ep *ep, int (*cond)(void *), void *arg,
+		    unsigned *asleep)
 {
-	struct user_ep *ep = user_of(o);
 	int ret;
 
 	if (ep->oversubscribed && yield_for(cond, arg))
 		return 0;
-	user_lock(ep);
+	ep_enter_or_exit(ep);
 	ret = wait_locked(ep, cond, arg, asleep, -1);
-	user_unlock(ep);
+	ep_unlock(ep);
 	return ret;
 }
 
-int user_wait_until(struct o2g_ep *o, int (*cond)(void *), void *arg,
-		    int64_t timeout_us)
+int o2g_wait_until(struct o2g_ep *ep, int (*cond)(void *), void *arg,
+		   int64_t timeout_us)
 {
-	struct user_ep *ep = user_of(o);
 	int ret;
 
-	user_lock(ep);
-	ret = user_wait_locked(ep, cond, arg, timeout_us);
-	user_unlock(ep);
+	if (unlikely(!ep_enter(ep))) {
+		if (!cond(arg))
+			eng_forked_exit();
+		return 0;
+	}
+	ret = eng_wait_locked(ep, cond, arg, timeout_us);
+	ep_unlock(ep);
 	return ret;
 }
 
 /* --- memory that peers write --- */
 
-int user_nudge(struct o2g_ep *o, const int *peers, size_t n)
+int o2g_nudge(struct o2g_ep *ep, const int *peers, size_t n)
 {
-	struct user_ep *ep = user_of(o);
 	int err = 0;
 
 	/* Between what the caller wrote and looking who sleeps. */
 	atomic_thread_fence(memory_order_seq_cst);
-	user_lock(ep);
+	if (unlikely(!ep_enter(ep)))
+		return -O2G_ERR_FORKED;
 	for (size_t i = 0; i < n && !err; i++) {
-		struct user_peer *p = ep->peers[peers[i]];
+		struct eng_peer *p = eng_peer_known(ep, peers[i]);
 
 		if (unlikely(!p || !p->cp.chan))
-			p = user_peer_connect(ep, peers[i], &err);
+			p = eng_peer_connect(ep, peers[i], &err);
 		if (unlikely(!p || p->lost))
 			continue;
 		if (likely(p->cp.chan->ops->nudge))
 			p->cp.chan->ops->nudge(p->cp.chan, &p->cp);
-		else if (peers[i] != ep->eng.rank)
+		else if (peers[i] != ep->rank)
 			err = -EOPNOTSUPP;
 	}
-	user_unlock(ep);
+	ep_unlock(ep);
 	return err;
 }
 
-unsigned user_losses(const struct o2g_ep *o)
+unsigned o2g_losses(const struct o2g_ep *ep)
 {
-	return atomic_load_explicit(&((const struct user_ep *)o)->losses,
-				    memory_order_relaxed);
+	return atomic_load_explicit(&ep->losses, memory_order_relaxed);
 }

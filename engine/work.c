@@ -9,13 +9,16 @@
  * Threads that wait look at their conditions again afterwards, since the work may
  * have been what they wait for.
  */
-#include "user.h"
+#include "async.h"
+#include "core_ops.h"
+#include "progress.h"
+#include "req.h"
 
 /* With the lock, from the core's callbacks. */
 static void one_done(void *arg)
 {
 	struct o2g_work *w = arg;
-	struct user_ep *ep = user_of(w->ep);
+	struct o2g_ep *ep = w->ep;
 
 	if (--w->pending)
 		return;
@@ -24,41 +27,40 @@ static void one_done(void *arg)
 	ep->work_tail = &w->next;
 }
 
-static bool is_progress_thread(const struct user_ep *ep)
+static bool is_progress_thread(const struct o2g_ep *ep)
 {
 	return ep->lock.helper == __builtin_thread_pointer();
 }
 
-int user_after(struct o2g_ep *o, struct o2g_req *const *reqs, size_t n,
-	       struct o2g_work *w)
+int o2g_after(struct o2g_ep *ep, struct o2g_req *const *reqs, size_t n,
+	      struct o2g_work *w)
 {
-	struct user_ep *ep = user_of(o);
 	size_t pending = 0;
 
-	user_lock(ep);
+	ep_enter_or_exit(ep);
 	ep->calls++;
-	w->ep = o;
+	w->ep = ep;
 	for (size_t i = 0; i < n; i++) {
-		if (!reqs[i] || user_is_done(reqs[i]))
+		if (!reqs[i] || eng_is_done(reqs[i]))
 			continue;
 		/* not before we let go of the lock */
-		ep->eng.ops->on_done(reqs[i], one_done, w);
+		o2g_on_done(reqs[i], one_done, w);
 		pending++;
 	}
 	w->pending = pending;
 	if (pending) {
 		ep->works++;
-		user_flush(ep);
+		eng_flush(ep);
 		/* The program may leave now and compute. */
 		if (!ep->inside && !is_progress_thread(ep))
-			user_async_want(ep);
+			eng_async_want(ep);
 	}
-	user_unlock(ep);
+	ep_unlock(ep);
 	return pending == 0;
 }
 
 /* The next that this thread may do. */
-static struct o2g_work *take(struct user_ep *ep)
+static struct o2g_work *take(struct o2g_ep *ep)
 {
 	bool all = !is_progress_thread(ep);
 	struct o2g_work **p = &ep->work, *w;
@@ -74,7 +76,7 @@ static struct o2g_work *take(struct user_ep *ep)
 	return w;
 }
 
-void user_run_work(struct user_ep *ep)
+void eng_run_work(struct o2g_ep *ep)
 {
 	struct o2g_work *w;
 
@@ -82,22 +84,22 @@ void user_run_work(struct user_ep *ep)
 	ep->workers++;
 	while ((w = take(ep))) {
 		ep->works--;
-		user_unlock(ep);
+		ep_unlock(ep);
 		w->fn(w);
-		user_lock(ep);
+		ep_lock(ep);
 	}
 	ep->workers--;
-	user_event(ep);
+	eng_event(ep);
 }
 
-void user_work_left(struct user_ep *ep)
+void eng_work_left(struct o2g_ep *ep)
 {
 	if (ep->inside || ep->workers || is_progress_thread(ep))
 		return;
 	for (struct o2g_work *w = ep->work; w; w = w->next) {
 		if (w->callers_only)
 			continue;
-		user_async_kick(ep);
+		eng_async_kick(ep);
 		return;
 	}
 }

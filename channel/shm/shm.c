@@ -188,6 +188,7 @@ static void shm_flush(struct chan *c)
 
 const struct chan_ops shm_chan_ops = {
 	.name = "shm",
+	.local = true,
 	.open = shm_open_channel,
 	.close = shm_close_channel,
 	.card = shm_card,

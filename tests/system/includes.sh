@@ -38,7 +38,7 @@ may channel channel.h
 may channel proto.h
 may channel log.h
 may engine channel.h
-may engine user.h
+may engine ep.h
 may engine o2g.h
 may mpi o2g.h
 may mpi settings.h
@@ -52,25 +52,25 @@ may tools settings.h
 may_not core o2g.h
 may_not core log.h
 may_not core channel.h
-may_not core user.h
+may_not core ep.h
 may_not base proto.h
 may_not base channel.h
-may_not base user.h
-may_not channel user.h
+may_not base ep.h
+may_not channel ep.h
 may_not channel choose.h
 may_not channel comm/comm.h
 may_not engine comm/comm.h
 may_not engine pmi.h
-may_not mpi user.h
+may_not mpi ep.h
 may_not mpi env.h
 may_not mpi proto.h
 may_not mpi channel.h
 may_not mpi choose.h
 may_not mpi pmi.h
-may_not launch user.h
+may_not launch ep.h
 may_not launch comm/comm.h
 may_not launch channel.h
-may_not tools user.h
+may_not tools ep.h
 may_not tools proto.h
 
 # A path around the lists: the core's env.h, which names o2g.h, is the only one.
@@ -81,6 +81,6 @@ around=$(grep -rn '^#include "\.\./' core base channel engine driver mpi launch 
 # The driver is compiled in a folder of its own, which has links to what it may use.
 make -s driver-tree BUILD="$BUILD" DRIVER_OUT="$TMP/driver" || fail "no driver-tree"
 [ -e "$TMP/driver/proto.h" ] || fail "the driver does not see core/"
-for h in o2g.h channel.h user.h log.h; do
+for h in o2g.h channel.h ep.h log.h; do
 	[ ! -e "$TMP/driver/$h" ] || fail "the driver sees $h"
 done

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+#ifndef ENG_ENDED_H
+#define ENG_ENDED_H
+
+#include "ep.h"
+
+void eng_ended_start(struct o2g_ep *ep);
+/* Somebody looks for a message of this source in vain, and may do so again. */
+void eng_ended_probed(struct o2g_ep *ep, u32 source);
+/* A peer was lost: what else cannot come to an end? Receives, that is; sends have
+ * to wait for the next look. */
+void eng_ended_give_up(struct o2g_ep *ep);
+/* Can a message from any source still come? */
+bool eng_any_doomed(struct o2g_ep *ep, u64 tag);
+
+#endif

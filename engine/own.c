@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/*
+ * The process as a carrier: its core, and the channel of the peer. Then the two
+ * together, while nobody knows which of them will have the message.
+ */
+#include "async.h"
+#include "carrier.h"
+
+static int own_send(struct o2g_ep *ep, struct eng_req *r)
+{
+	o2g_proto_send(&ep->core, &r->core);
+	return 0;
+}
+
+static int own_inject(struct o2g_ep *ep, struct eng_peer *p, u64 tag,
+		      const void *buf, size_t len)
+{
+	return o2g_proto_inject(&ep->core, &p->cp.core, tag, buf, len);
+}
+
+static int own_post_one(struct o2g_ep *ep, struct eng_req *r)
+{
+	own_post(ep, r);
+	return 0;
+}
+
+/* --- put and get: at once, if the channel reaches the peer's memory --- */
+
+/*
+ * Copy directly if the channel can and finds the key, afterwards, too. -EAGAIN:
+ * have it done with packets, which the owner answers, or refuses in its words.
+ */
+static int direct(struct o2g_req *r)
+{
+	struct chan_peer *cp = container_of(r->peer, struct chan_peer, core);
+	bool put = r->kind == O2G_REQ_PUT;
+	struct chan *chan = cp->chan;
+	u64 addr;
+	int err;
+
+	if (!chan || cp->core.down || !cp->core.can_get || cp->core.no_get ||
+	    !chan->ops->find_key)
+		return -EAGAIN;
+	err = chan->ops->find_key(chan, cp, r->key, r->offset, r->len, put,
+				  &addr);
+	if (err)
+		return err;
+	err = (put ? chan->ops->put : chan->ops->get)(chan, cp, addr, r->segs,
+						      r->nsegs, r->len);
+	if (err)
+		return -EAGAIN;
+	return chan->ops->find_key(chan, cp, r->key, r->offset, r->len, put,
+				   &addr);
+}
+
+static int own_rma(struct o2g_ep *ep, struct eng_req *r)
+{
+	int err = direct(&r->core);
+
+	if (err != -EAGAIN) {
+		o2g_list_init(&r->core.link);
+		eng_req_finish(ep, r, err);
+	} else if (r->core.kind == O2G_REQ_PUT) {
+		o2g_proto_put(&ep->core, &r->core);
+	} else {
+		o2g_proto_get(&ep->core, &r->core);
+	}
+	if (!eng_is_done(&r->core))
+		eng_async_want(ep);
+	return 0;
+}
+
+const struct carrier own_carrier = {
+	.send = own_send,
+	.inject = own_inject,
+	.post = own_post_one,
+	.rma = own_rma,
+};
+
+/* --- either of two --- */
+
+/*
+ * Posted to the core and to the driver. The one that has a message for it claims
+ * it: the other then knows nothing of it any more, or was quicker.
+ */
+static int post_to_both(struct o2g_ep *ep, struct eng_req *r)
+{
+	int err;
+
+	if (r->core.view) /* which the driver does not know */
+		return -EOPNOTSUPP;
+	r->core.flags |= O2G_REQF_SHARED;
+	own_post(ep, r);
+	if (r->core.state != O2G_ST_POSTED)
+		return 0;
+	err = ep->driver->post(ep, r);
+	if (err)
+		o2g_proto_withdraw(&ep->core, &r->core);
+	return err;
+}
+
+/* Sends get here when the peer has no channel and will not have one: they fail. */
+const struct carrier both_carriers = {
+	.send = own_send,
+	.inject = own_inject,
+	.post = post_to_both,
+	.rma = own_rma,
+};
+
+const struct carrier *carrier_find(const struct o2g_ep *ep, struct eng_peer *p)
+{
+	const struct chan *chan = p->cp.chan;
+
+	if (!chan && ep->driver && (int)p->cp.core.rank != ep->rank)
+		return &both_carriers;
+	p->carrier = ep->driver && chan && chan->hands_over ? ep->driver :
+							      &own_carrier;
+	return p->carrier;
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/* Probing: is there such a message, in the core or in the driver? */
+#include "probe.h"
+
+#include <stdlib.h>
+
+#include "carrier.h"
+#include "ended.h"
+#include "progress.h"
+#include "wait.h"
+
+static bool in_vain(const struct eng_probe *p)
+{
+	const struct eng_peer *peer;
+
+	if (p->src == O2G_MATCH_ANY)
+		return eng_any_doomed(p->ep, p->tag);
+	peer = eng_peer_known(p->ep, (int)p->src);
+	return peer && peer->lost;
+}
+
+static void set_status(struct eng_probe *p, const struct o2g_unexp *u)
+{
+	p->status = (struct o2g_status){ .source = (int)u->peer->rank,
+					 .tag = u->match.tag,
+					 .length = u->len,
+					 .message_length = u->len };
+}
+
+static int probe_cond(void *arg)
+{
+	struct eng_probe *p = arg;
+	struct o2g_ep *ep = p->ep;
+
+	p->unexp =
+		p->take ?
+			o2g_proto_mprobe(&ep->core, p->src, p->tag, p->ignore) :
+			o2g_proto_probe(&ep->core, p->src, p->tag, p->ignore);
+	p->result = 0;
+	if (p->unexp) {
+		set_status(p, p->unexp);
+		return 1;
+	}
+	p->result = ep->driver ? ep->driver->probe(ep, p) : -EAGAIN;
+	if (p->result == -EAGAIN && in_vain(p))
+		p->result = -O2G_ERR_PEER;
+	return p->result != -EAGAIN;
+}
+
+static void probe_locked(struct o2g_ep *ep, struct eng_probe *p, bool block)
+{
+	if (probe_cond(p))
+		return;
+	eng_ended_probed(ep, p->src);
+	eng_flush(ep);
+	if (block) {
+		eng_wait_locked(ep, probe_cond, p, -1);
+		return;
+	}
+	eng_look(ep);
+	ep_settle(ep);
+	probe_cond(p);
+}
+
+/* @msg NULL: it stays where it is. @block: wait for one. */
+static int probe(struct o2g_ep *ep, int source, u64 tag, u64 ignore, bool block,
+		 struct o2g_msg **msg, struct o2g_status *status)
+{
+	struct eng_probe p = { .ep = ep,
+			       .src = O2G_MATCH_ANY,
+			       .tag = tag,
+			       .ignore = ignore,
+			       .take = msg != NULL };
+	struct o2g_msg *m = NULL;
+
+	if (source != O2G_ANY_SOURCE) {
+		if (source < 0 || source >= ep->size)
+			return -EINVAL;
+		p.src = (u32)source;
+	}
+	if (unlikely(!ep_enter(ep)))
+		return -O2G_ERR_FORKED;
+	p.result = -ENOMEM;
+	if (msg)
+		m = malloc(sizeof(*m));
+	if (m || !msg) {
+		ep->calls++;
+		probe_locked(ep, &p, block);
+	}
+	ep_unlock(ep);
+	if (p.result) {
+		free(m);
+		return p.result;
+	}
+	if (status)
+		*status = p.status;
+	if (msg) {
+		*m = (struct o2g_msg){ ep, p.unexp, p.handle };
+		*msg = m;
+	}
+	return 0;
+}
+
+int o2g_iprobe(struct o2g_ep *ep, int source, uint64_t tag, uint64_t ignore,
+	       struct o2g_status *status)
+{
+	return probe(ep, source, tag, ignore, false, NULL, status);
+}
+
+int o2g_probe(struct o2g_ep *ep, int source, uint64_t tag, uint64_t ignore,
+	      struct o2g_status *status)
+{
+	return probe(ep, source, tag, ignore, true, NULL, status);
+}
+
+int o2g_improbe(struct o2g_ep *ep, int source, uint64_t tag, uint64_t ignore,
+		struct o2g_msg **msg, struct o2g_status *status)
+{
+	return probe(ep, source, tag, ignore, false, msg, status);
+}
+
+int o2g_mprobe(struct o2g_ep *ep, int source, uint64_t tag, uint64_t ignore,
+	       struct o2g_msg **msg, struct o2g_status *status)
+{
+	return probe(ep, source, tag, ignore, true, msg, status);
+}
