@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * Every algorithm. What each does and costs is told at the top of its file. In
- * the reductions `in` is never MPI_IN_PLACE: it is `out` then. Gathers to all
- * work in place: the block of this rank is already where it belongs.
+ * Every algorithm, declared from table.def. What each does and costs is told at
+ * the top of its file. In the reductions `in` is never MPI_IN_PLACE: it is `out`
+ * then. Gathers to all work in place: the block of this rank is already where it
+ * belongs.
  */
 #ifndef COLL_ALGORITHMS_H
 #define COLL_ALGORITHMS_H
@@ -12,163 +13,87 @@
 /* The choice among them, as phases of others. */
 coll_fn coll_barrier, coll_bcast, coll_reduce, coll_allreduce;
 
-int mpii_barrier_dissemination(const struct coll *k);
-int mpii_barrier_shared(const struct coll *k);
-int mpii_barrier_nodes(const struct coll *k);
-int mpii_barrier_central(const struct coll *k);
-int mpii_barrier_inter(const struct coll *k);
+/*
+ * What the algorithms of a collective take, and where that comes from in a call
+ * (k, a) of it: for each collective once.
+ */
+#define COLL_TAKES_barrier (const struct coll *k)
+#define COLL_ARGS_barrier (k)
 
-int mpii_bcast_binomial(const struct coll *k, void *buf, MPI_Count count,
-			struct mpii_type *t, int root);
-int mpii_bcast_shared(const struct coll *k, void *buf, MPI_Count count,
-		      struct mpii_type *t, int root);
-int mpii_bcast_pieces(const struct coll *k, void *buf, MPI_Count count,
-		      struct mpii_type *t, int root);
-int mpii_bcast_nodes(const struct coll *k, void *buf, MPI_Count count,
-		     struct mpii_type *t, int root);
-int mpii_bcast_linear(const struct coll *k, void *buf, MPI_Count count,
-		      struct mpii_type *t, int root);
-int mpii_bcast_scatter_allgather(const struct coll *k, void *buf,
-				 MPI_Count count, struct mpii_type *t,
-				 int root);
+#define COLL_TAKES_bcast                                   \
+	(const struct coll *k, void *buf, MPI_Count count, \
+	 struct mpii_type *t, int root)
+#define COLL_ARGS_bcast (k, a->r.buf, a->r.count, a->r.t, a->root)
 
-int mpii_gather_shared(const struct coll *k, const void *in, MPI_Count count,
-		       struct mpii_type *t, const struct coll_side *r,
-		       int root);
-int mpii_gather_pieces(const struct coll *k, const void *in, MPI_Count count,
-		       struct mpii_type *t, const struct coll_side *r,
-		       int root);
-int mpii_gatherv_shared(const struct coll *k, const void *in, MPI_Count count,
-			struct mpii_type *t, const struct coll_side *r,
-			int root);
-int mpii_gather_linear(const struct coll *k, const void *in, MPI_Count count,
-		       struct mpii_type *t, const struct coll_side *r,
-		       int root);
-int mpii_gather_binomial(const struct coll *k, const void *in, MPI_Count count,
-			 struct mpii_type *t, const struct coll_side *r,
-			 int root);
-int mpii_scatter_shared(const struct coll *k, const struct coll_side *s,
-			void *out, MPI_Count count, struct mpii_type *t,
-			int root);
-int mpii_scatterv_shared(const struct coll *k, const struct coll_side *s,
-			 void *out, MPI_Count count, struct mpii_type *t,
-			 int root);
-int mpii_scatter_linear(const struct coll *k, const struct coll_side *s,
-			void *out, MPI_Count count, struct mpii_type *t,
-			int root);
-int mpii_scatter_binomial(const struct coll *k, const struct coll_side *s,
-			  void *out, MPI_Count count, struct mpii_type *t,
-			  int root);
+#define COLL_TAKES_gather                                       \
+	(const struct coll *k, const void *in, MPI_Count count, \
+	 struct mpii_type *t, const struct coll_side *r, int root)
+#define COLL_ARGS_gather (k, a->s.buf, a->s.count, a->s.t, &a->r, a->root)
+#define COLL_TAKES_gatherv COLL_TAKES_gather
+#define COLL_ARGS_gatherv COLL_ARGS_gather
 
-int mpii_allgather_shared(const struct coll *k, const struct coll_side *r);
-int mpii_allgather_pull(const struct coll *k, const struct coll_side *r);
-int mpii_allgather_direct(const struct coll *k, const struct coll_side *r);
-int mpii_allgather_ring(const struct coll *k, const struct coll_side *r);
-int mpii_allgather_doubling(const struct coll *k, const struct coll_side *r);
-int mpii_allgather_bruck(const struct coll *k, const struct coll_side *r);
+#define COLL_TAKES_scatter                                           \
+	(const struct coll *k, const struct coll_side *s, void *out, \
+	 MPI_Count count, struct mpii_type *t, int root)
+#define COLL_ARGS_scatter (k, &a->s, a->r.buf, a->r.count, a->r.t, a->root)
+#define COLL_TAKES_scatterv COLL_TAKES_scatter
+#define COLL_ARGS_scatterv COLL_ARGS_scatter
+
+#define COLL_TAKES_allgather (const struct coll *k, const struct coll_side *r)
+#define COLL_ARGS_allgather (k, &a->r)
+#define COLL_ARGS_allgatherv COLL_ARGS_allgather
+
+#define COLL_TAKES_alltoall                               \
+	(const struct coll *k, const struct coll_side *s, \
+	 const struct coll_side *r)
+#define COLL_ARGS_alltoall (k, &a->s, &a->r)
+#define COLL_TAKES_alltoallv COLL_TAKES_alltoall
+#define COLL_ARGS_alltoallv COLL_ARGS_alltoall
+#define COLL_ARGS_alltoallw COLL_ARGS_alltoall
+
+#define COLL_TAKES_reduce                                                  \
+	(const struct coll *k, const void *in, void *out, MPI_Count count, \
+	 struct mpii_type *t, struct mpii_op *op, int root)
+#define COLL_ARGS_reduce \
+	(k, a->s.buf, a->r.buf, a->r.count, a->r.t, a->op, a->root)
+
+#define COLL_TAKES_allreduce                                               \
+	(const struct coll *k, const void *in, void *out, MPI_Count count, \
+	 struct mpii_type *t, struct mpii_op *op)
+#define COLL_ARGS_allreduce (k, a->s.buf, a->r.buf, a->r.count, a->r.t, a->op)
+
+#define COLL_TAKES_reduce_scatter                         \
+	(const struct coll *k, const void *in, void *out, \
+	 const MPI_Count *counts, struct mpii_type *t, struct mpii_op *op)
+#define COLL_ARGS_reduce_scatter \
+	(k, a->s.buf, a->r.buf, a->r.counts, a->r.t, a->op)
+#define COLL_ARGS_reduce_scatter_block COLL_ARGS_reduce_scatter
+
+#define COLL_TAKES_scan                                                    \
+	(const struct coll *k, const void *in, void *out, MPI_Count count, \
+	 struct mpii_type *t, struct mpii_op *op, bool exclusive)
+#define COLL_ARGS_scan (k, a->s.buf, a->r.buf, a->r.count, a->r.t, a->op, false)
+#define COLL_ARGS_exscan \
+	(k, a->s.buf, a->r.buf, a->r.count, a->r.t, a->op, true)
+
+#define COLL_ROW(collective, algorithm, ...) \
+	int mpii_##collective##_##algorithm COLL_TAKES_##collective;
+#define COLL_AS(...)
+#include "coll/table.def"
+
+/* What is no choice: between the groups of an intercommunicator ... */
+int mpii_barrier_inter COLL_TAKES_barrier;
 int mpii_allgather_inter(const struct coll *k, const void *in, MPI_Count count,
 			 struct mpii_type *t, const struct coll_side *r);
+int mpii_reduce_inter COLL_TAKES_reduce;
+int mpii_allreduce_inter COLL_TAKES_allreduce;
+int mpii_reduce_scatter_inter COLL_TAKES_reduce_scatter;
+/* ... and in place: what r holds is sent, from a packed copy. */
+int mpii_alltoall_in_place(const struct coll *k, const struct coll_side *r);
+
 /* Blocks of all ranks in place, by size: for algorithms that end like that. */
 int mpii_allgather_blocks(const struct coll *k, const struct coll_side *r,
 			  MPI_Count bytes);
-
-int mpii_alltoall_shared(const struct coll *k, const struct coll_side *s,
-			 const struct coll_side *r);
-int mpii_alltoall_boxes(const struct coll *k, const struct coll_side *s,
-			const struct coll_side *r);
-int mpii_alltoall_pieces(const struct coll *k, const struct coll_side *s,
-			 const struct coll_side *r);
-int mpii_alltoall_pull(const struct coll *k, const struct coll_side *s,
-		       const struct coll_side *r);
-int mpii_alltoallv_shared(const struct coll *k, const struct coll_side *s,
-			  const struct coll_side *r);
-int mpii_alltoall_central(const struct coll *k, const struct coll_side *s,
-			  const struct coll_side *r);
-int mpii_alltoall_direct(const struct coll *k, const struct coll_side *s,
-			 const struct coll_side *r);
-int mpii_alltoall_pairwise(const struct coll *k, const struct coll_side *s,
-			   const struct coll_side *r);
-int mpii_alltoall_bruck(const struct coll *k, const struct coll_side *s,
-			const struct coll_side *r);
-/* In place: what r holds is sent, from a packed copy. */
-int mpii_alltoall_in_place(const struct coll *k, const struct coll_side *r);
-
-int mpii_reduce_shared(const struct coll *k, const void *in, void *out,
-		       MPI_Count count, struct mpii_type *t, struct mpii_op *op,
-		       int root);
-int mpii_reduce_pieces(const struct coll *k, const void *in, void *out,
-		       MPI_Count count, struct mpii_type *t, struct mpii_op *op,
-		       int root);
-int mpii_reduce_nodes(const struct coll *k, const void *in, void *out,
-		      MPI_Count count, struct mpii_type *t, struct mpii_op *op,
-		      int root);
-int mpii_reduce_binomial(const struct coll *k, const void *in, void *out,
-			 MPI_Count count, struct mpii_type *t,
-			 struct mpii_op *op, int root);
-int mpii_reduce_scatter_gather(const struct coll *k, const void *in, void *out,
-			       MPI_Count count, struct mpii_type *t,
-			       struct mpii_op *op, int root);
-int mpii_reduce_inter(const struct coll *k, const void *in, void *out,
-		      MPI_Count count, struct mpii_type *t, struct mpii_op *op,
-		      int root);
-
-int mpii_allreduce_shared(const struct coll *k, const void *in, void *out,
-			  MPI_Count count, struct mpii_type *t,
-			  struct mpii_op *op);
-int mpii_allreduce_pieces(const struct coll *k, const void *in, void *out,
-			  MPI_Count count, struct mpii_type *t,
-			  struct mpii_op *op);
-int mpii_allreduce_nodes(const struct coll *k, const void *in, void *out,
-			 MPI_Count count, struct mpii_type *t,
-			 struct mpii_op *op);
-int mpii_allreduce_central(const struct coll *k, const void *in, void *out,
-			   MPI_Count count, struct mpii_type *t,
-			   struct mpii_op *op);
-int mpii_allreduce_doubling(const struct coll *k, const void *in, void *out,
-			    MPI_Count count, struct mpii_type *t,
-			    struct mpii_op *op);
-int mpii_allreduce_scatter_allgather(const struct coll *k, const void *in,
-				     void *out, MPI_Count count,
-				     struct mpii_type *t, struct mpii_op *op);
-int mpii_allreduce_rabenseifner(const struct coll *k, const void *in, void *out,
-				MPI_Count count, struct mpii_type *t,
-				struct mpii_op *op);
-int mpii_allreduce_inter(const struct coll *k, const void *in, void *out,
-			 MPI_Count count, struct mpii_type *t,
-			 struct mpii_op *op);
-
-int mpii_reduce_scatter_shared(const struct coll *k, const void *in, void *out,
-			       const MPI_Count *counts, struct mpii_type *t,
-			       struct mpii_op *op);
-/* `out` is the place of this rank's block and must not be part of `in`. */
-int mpii_reduce_scatter_direct(const struct coll *k, const void *in, void *out,
-			       const MPI_Count *counts, struct mpii_type *t,
-			       struct mpii_op *op);
-int mpii_reduce_scatter_pairwise(const struct coll *k, const void *in,
-				 void *out, const MPI_Count *counts,
-				 struct mpii_type *t, struct mpii_op *op);
-int mpii_reduce_scatter_reduce(const struct coll *k, const void *in, void *out,
-			       const MPI_Count *counts, struct mpii_type *t,
-			       struct mpii_op *op);
-int mpii_reduce_scatter_inter(const struct coll *k, const void *in, void *out,
-			      const MPI_Count *counts, struct mpii_type *t,
-			      struct mpii_op *op);
-
-int mpii_scan_shared(const struct coll *k, const void *in, void *out,
-		     MPI_Count count, struct mpii_type *t, struct mpii_op *op,
-		     bool exclusive);
-int mpii_scan_pieces(const struct coll *k, const void *in, void *out,
-		     MPI_Count count, struct mpii_type *t, struct mpii_op *op,
-		     bool is_exclusive);
-int mpii_scan_doubling(const struct coll *k, const void *in, void *out,
-		       MPI_Count count, struct mpii_type *t, struct mpii_op *op,
-		       bool exclusive);
-int mpii_scan_pipeline(const struct coll *k, const void *in, void *out,
-		       MPI_Count count, struct mpii_type *t, struct mpii_op *op,
-		       bool exclusive);
-int mpii_scan_linear(const struct coll *k, const void *in, void *out,
-		     MPI_Count count, struct mpii_type *t, struct mpii_op *op,
-		     bool exclusive);
 
 /* Ranks up to which all messages of a round are posted at once. */
 #define COLL_DIRECT_RANKS 32

@@ -12,10 +12,9 @@
 #define WORD_MAX 128
 
 const struct coll_name coll_names[] = {
-#define COLL_ROW(collective, algorithm, when, ranks, bytes) \
-	{ #collective, #algorithm, #when, ranks, bytes },
+#define COLL_ROW(collective, algorithm, when, ...) \
+	{ #collective, #algorithm, #when, __VA_ARGS__ },
 #include "coll/table.def"
-#undef COLL_ROW
 	{ .collective = NULL },
 };
 

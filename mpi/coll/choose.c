@@ -18,7 +18,6 @@ struct call {
 
 struct row {
 	enum coll_id id;
-	const char *name;
 	coll_fn *run;
 	bool (*when)(const struct call *c);
 	struct coll_range ranks, bytes;
@@ -131,16 +130,25 @@ static bool several_nodes_and_commutes(const struct call *c)
 
 /* --- the table --- */
 
-static const struct row rows[] = {
-#define COLL_ROW(collective, algorithm, when, ranks, bytes) \
-	{ COLL_##collective,                                \
-	  #algorithm,                                       \
-	  coll_##collective##_##algorithm,                  \
-	  when,                                             \
-	  ranks,                                            \
-	  bytes },
+/* Each row with its function: the arguments of any call, as the algorithm takes
+ * them. It is named by the row's line. */
+#define PASTE(a, b) a##b
+#define RUN(line) PASTE(run_, line)
+
+#define COLL_ROW(collective, algorithm, ...) \
+	COLL_AS(collective, algorithm, collective, __VA_ARGS__)
+#define COLL_AS(collective, algorithm, whose, ...)                        \
+	static int RUN(__LINE__)(const struct coll *k,                    \
+				 const struct coll_args *a)               \
+	{                                                                 \
+		return mpii_##whose##_##algorithm COLL_ARGS_##collective; \
+	}
 #include "coll/table.def"
-#undef COLL_ROW
+
+static const struct row rows[] = {
+#define COLL_ROW(collective, algorithm, when, ...) \
+	{ COLL_##collective, RUN(__LINE__), when, __VA_ARGS__ },
+#include "coll/table.def"
 	{ .id = COLL_IDS },
 };
 

@@ -55,18 +55,4 @@ static inline int coll_choose_reduction(enum coll_id id, const struct coll *k,
 	return MPI_SUCCESS;
 }
 
-/* Every algorithm of the table as a coll_fn: made by COLL_ADAPT in the file of
- * its collective. */
-#define COLL_ROW(collective, algorithm, when, ranks, bytes) \
-	coll_fn coll_##collective##_##algorithm;
-#include "coll/table.def"
-#undef COLL_ROW
-
-/* coll_<name>(k, a) is function(k, arguments...) */
-#define COLL_ADAPT(name, function, ...)                                  \
-	int coll_##name(const struct coll *k, const struct coll_args *a) \
-	{                                                                \
-		return function(k, ##__VA_ARGS__);                       \
-	}
-
 #endif

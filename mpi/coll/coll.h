@@ -14,6 +14,12 @@
  * a thread across a wait, and starts other phases with its own `struct coll` or
  * one made from it by coll_local(), never with coll_begin().
  *
+ * To add an algorithm: write mpii_<collective>_<algorithm>, with the parameters
+ * that COLL_TAKES_<collective> names (algorithms.h), in a file of that name in the
+ * folder of the collective, and a row in table.def. Nothing else is touched:
+ * tests/system/coll_rows.sh does just that. The top of the file says what it does
+ * and what it costs.
+ *
  * To add a collective, in all forms:
  *
  *	static int run(const struct coll *k, const struct coll_args *a);

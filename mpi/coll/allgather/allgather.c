@@ -3,19 +3,6 @@
 #include "coll/calls.h"
 #include "coll/choose.h"
 
-#define ADAPT(name, algorithm) \
-	COLL_ADAPT(name##_##algorithm, mpii_allgather_##algorithm, &a->r)
-ADAPT(allgather, shared)
-ADAPT(allgather, pull)
-ADAPT(allgather, direct)
-ADAPT(allgather, ring)
-ADAPT(allgather, doubling)
-ADAPT(allgather, bruck)
-ADAPT(allgatherv, shared)
-ADAPT(allgatherv, pull)
-ADAPT(allgatherv, direct)
-ADAPT(allgatherv, ring)
-
 int mpii_allgather_blocks(const struct coll *k, const struct coll_side *r,
 			  MPI_Count bytes)
 {

@@ -2,17 +2,6 @@
 /* MPI_Allreduce in all forms. */
 #include "coll/choose.h"
 
-#define ADAPT(algorithm)                                              \
-	COLL_ADAPT(allreduce_##algorithm, mpii_allreduce_##algorithm, \
-		   a->s.buf, a->r.buf, a->r.count, a->r.t, a->op)
-ADAPT(shared)
-ADAPT(pieces)
-ADAPT(nodes)
-ADAPT(central)
-ADAPT(doubling)
-ADAPT(scatter_allgather)
-ADAPT(rabenseifner)
-
 int coll_allreduce(const struct coll *k, const struct coll_args *a)
 {
 	if (k->c->inter)

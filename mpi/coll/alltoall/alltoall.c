@@ -2,25 +2,13 @@
 /* MPI_Alltoall in all forms. */
 #include "coll/choose.h"
 
-#define ADAPT(algorithm)                                                   \
-	COLL_ADAPT(alltoall_##algorithm, mpii_alltoall_##algorithm, &a->s, \
-		   &a->r)
-ADAPT(shared)
-ADAPT(boxes)
-ADAPT(pieces)
-ADAPT(pull)
-ADAPT(central)
-ADAPT(bruck)
-ADAPT(pairwise)
-ADAPT(direct)
-
 static int coll_alltoall(const struct coll *k, const struct coll_args *a)
 {
 	MPI_Count bytes = a->r.count * a->r.t->size;
 	struct coll_args same;
 
 	if (k->c->inter)
-		return coll_alltoall_direct(k, a);
+		return mpii_alltoall_direct(k, &a->s, &a->r);
 	if (bytes == 0)
 		return MPI_SUCCESS;
 	if (a->s.buf == MPI_IN_PLACE)

@@ -6,15 +6,6 @@
  */
 #include "coll/choose.h"
 
-#define ADAPT(name, algorithm) \
-	COLL_ADAPT(name##_##algorithm, mpii_alltoall_##algorithm, &a->s, &a->r)
-COLL_ADAPT(alltoallv_shared, mpii_alltoallv_shared, &a->s, &a->r)
-COLL_ADAPT(alltoallw_shared, mpii_alltoallv_shared, &a->s, &a->r)
-ADAPT(alltoallv, direct)
-ADAPT(alltoallv, pairwise)
-ADAPT(alltoallw, direct)
-ADAPT(alltoallw, pairwise)
-
 static MPI_Count own_bytes(const struct coll_side *s, int rank)
 {
 	return coll_count(s, rank) * coll_type(s, rank)->size;
@@ -25,7 +16,7 @@ static int coll_alltoallv(const struct coll *k, const struct coll_args *a)
 	int rank = k->c->rank;
 
 	if (k->c->inter)
-		return coll_alltoallv_direct(k, a);
+		return mpii_alltoall_direct(k, &a->s, &a->r);
 	if (a->s.buf == MPI_IN_PLACE)
 		return mpii_alltoall_in_place(k, &a->r);
 	coll_own_differs(k, own_bytes(&a->s, rank), own_bytes(&a->r, rank));

@@ -3,11 +3,6 @@
 #include "coll/calls.h"
 #include "coll/choose.h"
 
-COLL_ADAPT(barrier_shared, mpii_barrier_shared)
-COLL_ADAPT(barrier_nodes, mpii_barrier_nodes)
-COLL_ADAPT(barrier_central, mpii_barrier_central)
-COLL_ADAPT(barrier_dissemination, mpii_barrier_dissemination)
-
 int coll_barrier(const struct coll *k, const struct coll_args *a)
 {
 	if (k->c->inter)

@@ -2,18 +2,6 @@
 /* MPI_Bcast in all forms. */
 #include "coll/choose.h"
 
-COLL_ADAPT(bcast_shared, mpii_bcast_shared, a->r.buf, a->r.count, a->r.t,
-	   a->root)
-COLL_ADAPT(bcast_pieces, mpii_bcast_pieces, a->r.buf, a->r.count, a->r.t,
-	   a->root)
-COLL_ADAPT(bcast_nodes, mpii_bcast_nodes, a->r.buf, a->r.count, a->r.t, a->root)
-COLL_ADAPT(bcast_binomial, mpii_bcast_binomial, a->r.buf, a->r.count, a->r.t,
-	   a->root)
-COLL_ADAPT(bcast_linear, mpii_bcast_linear, a->r.buf, a->r.count, a->r.t,
-	   a->root)
-COLL_ADAPT(bcast_scatter_allgather, mpii_bcast_scatter_allgather, a->r.buf,
-	   a->r.count, a->r.t, a->root)
-
 int coll_bcast(const struct coll *k, const struct coll_args *a)
 {
 	MPI_Count bytes;
@@ -21,7 +9,8 @@ int coll_bcast(const struct coll *k, const struct coll_args *a)
 	if (a->root == MPI_PROC_NULL)
 		return MPI_SUCCESS;
 	if (k->c->inter)
-		return coll_bcast_linear(k, a);
+		return mpii_bcast_linear(k, a->r.buf, a->r.count, a->r.t,
+					 a->root);
 	bytes = a->r.count * a->r.t->size;
 	if (k->c->size == 1 || bytes == 0)
 		return MPI_SUCCESS;

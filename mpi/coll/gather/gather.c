@@ -2,23 +2,15 @@
 /* MPI_Gather and MPI_Gatherv in all forms. */
 #include "coll/rooted.h"
 
-#define ADAPT(name, algorithm)                                            \
-	COLL_ADAPT(name##_##algorithm, mpii_gather_##algorithm, a->s.buf, \
-		   a->s.count, a->s.t, &a->r, a->root)
-ADAPT(gather, shared)
-ADAPT(gather, pieces)
-ADAPT(gather, linear)
-ADAPT(gather, binomial)
-ADAPT(gatherv, linear)
-COLL_ADAPT(gatherv_shared, mpii_gatherv_shared, a->s.buf, a->s.count, a->s.t,
-	   &a->r, a->root)
+static int linear(const struct coll *k, const struct coll_args *a)
+{
+	return mpii_gather_linear COLL_ARGS_gather;
+}
 
 static const struct coll_rooted equal = { COLL_gather, .gather = true,
-					  .equal = true,
-					  .linear = coll_gather_linear };
+					  .equal = true, .linear = linear };
 static const struct coll_rooted lists = { COLL_gatherv, .gather = true,
-					  .equal = false,
-					  .linear = coll_gatherv_linear };
+					  .equal = false, .linear = linear };
 
 static int gather(const struct coll_how *how, const void *sendbuf,
 		  MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,

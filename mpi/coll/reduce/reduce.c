@@ -2,15 +2,6 @@
 /* MPI_Reduce in all forms. */
 #include "coll/choose.h"
 
-#define ADAPT(algorithm)                                                  \
-	COLL_ADAPT(reduce_##algorithm, mpii_reduce_##algorithm, a->s.buf, \
-		   a->r.buf, a->r.count, a->r.t, a->op, a->root)
-ADAPT(shared)
-ADAPT(pieces)
-ADAPT(nodes)
-ADAPT(binomial)
-ADAPT(scatter_gather)
-
 int coll_reduce(const struct coll *k, const struct coll_args *a)
 {
 	if (a->root == MPI_PROC_NULL)

@@ -5,18 +5,6 @@
  */
 #include "coll/choose.h"
 
-#define ADAPT(name, algorithm)                                          \
-	COLL_ADAPT(name##_##algorithm, mpii_reduce_scatter_##algorithm, \
-		   a->s.buf, a->r.buf, a->r.counts, a->r.t, a->op)
-ADAPT(reduce_scatter, shared)
-ADAPT(reduce_scatter, direct)
-ADAPT(reduce_scatter, pairwise)
-ADAPT(reduce_scatter, reduce)
-ADAPT(reduce_scatter_block, shared)
-ADAPT(reduce_scatter_block, direct)
-ADAPT(reduce_scatter_block, pairwise)
-ADAPT(reduce_scatter_block, reduce)
-
 /* In place the whole input is in the buffer whose beginning is the output. */
 static int in_place(enum coll_id id, const struct coll *k,
 		    const struct coll_args *a, MPI_Count bytes)

@@ -2,7 +2,8 @@
 /*
  * Reduce-scatter where every rank sends each other one its block, all messages
  * posted at once, and combines what it got. All operands are here then, so they
- * are combined in the order of ranks and the operation need not commute.
+ * are combined in the order of ranks and the operation need not commute. `out` is
+ * the place of this rank's block and must not be part of `in`.
  *
  * Cost: n - 1 messages per rank, its own block n times over in memory, one step
  * only.

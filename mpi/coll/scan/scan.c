@@ -2,20 +2,6 @@
 /* MPI_Scan and MPI_Exscan in all forms. */
 #include "coll/choose.h"
 
-#define ADAPT(name, algorithm, exclusive)                               \
-	COLL_ADAPT(name##_##algorithm, mpii_scan_##algorithm, a->s.buf, \
-		   a->r.buf, a->r.count, a->r.t, a->op, exclusive)
-ADAPT(scan, shared, false)
-ADAPT(scan, pieces, false)
-ADAPT(scan, pipeline, false)
-ADAPT(scan, linear, false)
-ADAPT(scan, doubling, false)
-ADAPT(exscan, shared, true)
-ADAPT(exscan, pieces, true)
-ADAPT(exscan, pipeline, true)
-ADAPT(exscan, linear, true)
-ADAPT(exscan, doubling, true)
-
 static int coll_scan(const struct coll *k, const struct coll_args *a)
 {
 	MPI_Count bytes = a->r.count * a->r.t->size;

@@ -2,22 +2,15 @@
 /* MPI_Scatter and MPI_Scatterv in all forms. */
 #include "coll/rooted.h"
 
-#define ADAPT(name, algorithm)                                          \
-	COLL_ADAPT(name##_##algorithm, mpii_scatter_##algorithm, &a->s, \
-		   a->r.buf, a->r.count, a->r.t, a->root)
-ADAPT(scatter, shared)
-ADAPT(scatter, linear)
-ADAPT(scatter, binomial)
-ADAPT(scatterv, linear)
-COLL_ADAPT(scatterv_shared, mpii_scatterv_shared, &a->s, a->r.buf, a->r.count,
-	   a->r.t, a->root)
+static int linear(const struct coll *k, const struct coll_args *a)
+{
+	return mpii_scatter_linear COLL_ARGS_scatter;
+}
 
 static const struct coll_rooted equal = { COLL_scatter, .gather = false,
-					  .equal = true,
-					  .linear = coll_scatter_linear };
+					  .equal = true, .linear = linear };
 static const struct coll_rooted lists = { COLL_scatterv, .gather = false,
-					  .equal = false,
-					  .linear = coll_scatterv_linear };
+					  .equal = false, .linear = linear };
 
 static int scatter(const struct coll_how *how, const void *sendbuf,
 		   MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
