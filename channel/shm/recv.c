@@ -146,8 +146,8 @@ static int take_more(struct shm_link *l, const struct shm_cell *cell)
 static inline bool read_header(struct o2g_hdr *h, const struct shm_cell *cell,
 			       u64 ctl, u32 n, bool brief)
 {
-	h->type = ctl >> 32;
-	h->flags = ctl >> 40;
+	h->type = shm_ctl_type(ctl);
+	h->flags = shm_ctl_flags(ctl);
 	h->credit = cell->credit;
 	h->tag = cell->full.tag;
 	if (likely(brief)) {
@@ -184,13 +184,13 @@ static noinline int take_packet(struct shm_link *l, const struct shm_cell *cell,
 				u64 ctl)
 {
 	u32 n = __atomic_load_n(&cell->bytes, __ATOMIC_RELAXED);
-	bool brief = (u8)(ctl >> 48) == SHM_BRIEF;
+	bool brief = shm_ctl_form(ctl) == SHM_BRIEF;
 	struct chan_peer *p = l->p;
 	enum o2g_proto_reason r;
 	struct o2g_hdr h;
 
 	if (likely(brief && n <= sizeof(cell->brief.body) &&
-		   (u8)(ctl >> 32) == O2G_PKT_EAGER && !(u8)(ctl >> 40)))
+		   shm_ctl_type(ctl) == O2G_PKT_EAGER && !shm_ctl_flags(ctl)))
 		return take_brief(l, cell, 2, n);
 	if (unlikely(l->in_body))
 		return lose(l, "header inside a body");
@@ -217,10 +217,10 @@ static inline int take_half(struct shm_link *l, const struct shm_cell *cell,
 			    u64 ctl)
 {
 	u32 n = __atomic_load_n(&cell->bytes, __ATOMIC_RELAXED);
-	u8 type = ctl >> 32;
+	u8 type = shm_ctl_type(ctl);
 
 	if (likely(type == O2G_PKT_EAGER && n <= SHM_TINY_MAX &&
-		   !(u8)(ctl >> 40)))
+		   !shm_ctl_flags(ctl)))
 		return take_brief(l, cell, 1, n);
 	if (type != SHM_PAD || !(l->rx.cell & 1))
 		return lose(l, "bad header");
@@ -231,11 +231,11 @@ static inline int take_half(struct shm_link *l, const struct shm_cell *cell,
 static inline int take_one(struct shm_link *l, const struct shm_cell *cell,
 			   u64 ctl)
 {
-	if (likely((u8)(ctl >> 48) == SHM_TINY))
+	if (likely(shm_ctl_form(ctl) == SHM_TINY))
 		return take_half(l, cell, ctl);
 	if (unlikely(l->rx.cell & 1))
 		return lose(l, "cell out of place");
-	if (unlikely((u8)(ctl >> 32) == SHM_MORE))
+	if (unlikely(shm_ctl_type(ctl) == SHM_MORE))
 		return take_more(l, cell);
 	return take_packet(l, cell, ctl);
 }
@@ -262,7 +262,7 @@ static int take(struct shm_link *l, int max)
 			return n;
 		/* The next message waits better here than as an unexpected
 		 * one: the program may be about to ask for it. */
-		if ((u8)(ctl >> 32) == O2G_PKT_EAGER &&
+		if (shm_ctl_type(ctl) == O2G_PKT_EAGER &&
 		    !l->shm->core->match.nposted)
 			break;
 	}

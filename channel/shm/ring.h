@@ -117,6 +117,26 @@ static inline u64 shm_ctl(u32 seq, u8 type, u8 flags, u8 form)
 	return seq | (u64)type << 32 | (u64)flags << 40 | (u64)form << 48;
 }
 
+static inline u32 shm_ctl_seq(u64 ctl)
+{
+	return (u32)ctl;
+}
+
+static inline u8 shm_ctl_type(u64 ctl)
+{
+	return ctl >> 32;
+}
+
+static inline u8 shm_ctl_flags(u64 ctl)
+{
+	return ctl >> 40;
+}
+
+static inline u8 shm_ctl_form(u64 ctl)
+{
+	return ctl >> 48;
+}
+
 /* A process's own idea of a ring, at either end. */
 struct shm_end {
 	struct shm_ring *ring; /* NULL: not there (yet) */
@@ -187,7 +207,7 @@ static inline bool shm_get_room(struct shm_end *e, u32 bytes)
 static inline bool shm_ready(const struct shm_cell *cell, u32 pos, u64 *ctl)
 {
 	*ctl = __atomic_load_n(&cell->ctl, __ATOMIC_ACQUIRE);
-	return (u32)*ctl == pos + 1;
+	return shm_ctl_seq(*ctl) == pos + 1;
 }
 
 /* Ask for the lines of the next @n data bytes, to read or to write. */
