@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * Links. Who connects allocates the rings of both directions, so that either
- * both ends can use shared memory or neither tries; it puts its card into its
- * ring, sets its bit in the peer's segment and counts up the peer's attention.
- * The peer's next poll sees that and completes the link from its side. Both may
- * do this at the same time: there is one ring for each direction, whoever
- * allocates it.
+ * Links. Whoever connects allocates the rings of both directions, so that either
+ * both ends can use shared memory or neither tries: it takes a place in the
+ * peer's segment and holds one for the peer in its own. It puts its card into
+ * its ring, attaches it and counts up the peer's attention. The peer's next poll
+ * sees that and completes the link from its side. Both may do this at the same
+ * time; place.c has what comes of it.
  *
  * It can still happen that another channel carries what we send to a peer and
  * that the peer sends through shared memory. Then the link has only its
@@ -62,20 +62,100 @@ static void warn_no_room(struct shm *s, int err)
 		strerror(-err));
 }
 
-/* Our receiving half: the peer's ring in our segment. */
-static int map_rx(struct shm_link *l)
+/* --- the receiving half: the peer's ring in our segment --- */
+
+static enum shm_state state_of(struct shm *s, u32 place)
 {
+	const u64 *word = shm_place_word(&s->own, place);
+
+	return word ? shm_state_of(__atomic_load_n(word, __ATOMIC_ACQUIRE)) :
+		      SHM_FREE;
+}
+
+static bool is_closed(struct shm *s, u32 place)
+{
+	return state_of(s, place) == SHM_CLOSED;
+}
+
+static int use_rx(struct shm_link *l, u32 place, const struct shm_end *ring)
+{
+	struct shm_mine *m = shm_mine(l->shm, place);
+	int err;
+
+	if (!m)
+		return -ENOMEM;
+	l->rx = *ring;
+	l->rx_place = place;
+	err = shm_scan_add(l);
+	if (err)
+		l->rx.ring = NULL;
+	else
+		m->link = l;
+	return err;
+}
+
+/* For a peer that may not have heard of us yet. */
+static int hold_rx(struct shm_link *l)
+{
+	struct shm *s = l->shm;
+	struct shm_end ring;
+	u32 place;
 	int err;
 
 	if (l->rx.ring)
 		return 0;
-	err = shm_ring_map(&l->shm->own, l->p->core.rank, &l->rx);
+	err = shm_place_hold(s, l->name, &place);
+	if (err)
+		return err == -EEXIST ? 0 : err;
+	err = shm_ring_map(&s->own, place, &ring);
+	if (!err) {
+		err = use_rx(l, place, &ring);
+		if (err)
+			shm_ring_unmap(&ring);
+	}
+	l->rx_held = !err;
+	if (err)
+		shm_place_unhold(s, l->name, place);
+	return err;
+}
+
+/*
+ * Its memory is free as soon as nobody writes there. If that cannot be said yet
+ * the sender lives, and shm_attend() sees it close.
+ */
+static void drop_rx(struct shm_link *l)
+{
+	struct shm *s = l->shm;
+
+	if (!l->rx.ring)
+		return;
+	shm_ring_unmap(&l->rx);
+	s->mine[l->rx_place].link = NULL;
+	if (l->is_silent || is_closed(s, l->rx_place))
+		shm_place_free(s, l->rx_place);
+	else if (l->rx_held)
+		shm_place_unhold(s, l->name, l->rx_place);
+	l->rx_held = false;
+}
+
+/* --- the sending half: our ring in the peer's segment --- */
+
+static int map_tx_ring(struct shm_link *l)
+{
+	struct shm *s = l->shm;
+	int err = shm_place_take(&l->seg, shm_name(s->own.head->token),
+				 &l->tx_place);
+
 	if (err)
 		return err;
-	err = shm_scan_add(l);
-	if (err)
-		shm_ring_unmap(&l->rx);
-	return err;
+	l->tx_word = shm_place_word(&l->seg, l->tx_place);
+	err = shm_ring_map(&l->seg, l->tx_place, &l->tx);
+	if (err) {
+		shm_place_return(&l->seg, l->tx_place);
+		return err;
+	}
+	l->tx.ring->rank = s->rank;
+	return shm_card(&s->chan, l->tx.ring->card, SHM_CARD_MAX);
 }
 
 /* The peer's segment and our ring in it. */
@@ -90,6 +170,7 @@ static int map_tx(struct shm_link *l, const char *card, int *pidfd)
 	shm_seg_close(&l->seg); /* of an earlier try */
 	l->theirs = NULL;
 	l->pid = w.pid;
+	l->name = shm_name(w.token);
 	/*
 	 * The pidfd first: if its process still lives after the segment was
 	 * found through its pid, then it is that process's segment.
@@ -97,19 +178,40 @@ static int map_tx(struct shm_link *l, const char *card, int *pidfd)
 	*pidfd = shm_pidfd(w.pid);
 	if (*pidfd == -ESRCH)
 		return -ESRCH;
-	err = shm_seg_open(&w, l->p->core.rank, s->size, &l->seg);
+	err = shm_seg_open(&w, l->p->core.rank, &l->seg);
 	if (err)
 		return shm_process_ended(w.pid, *pidfd) ? -ESRCH : err;
 	l->theirs = l->seg.head;
 	if (shm_process_ended(w.pid, *pidfd))
 		return -ESRCH;
-	err = shm_ring_map(&l->seg, s->rank, &l->tx);
-	if (err)
-		return err;
 	l->fence = !s->can_barrier || l->theirs->no_barrier;
-	close(l->seg.fd);
-	l->seg.fd = -1;
-	return shm_card(&s->chan, l->tx.ring->card, SHM_CARD_MAX);
+	return map_tx_ring(l);
+}
+
+/* All that is needed of it has been mapped. */
+static void close_file(struct shm_seg *seg)
+{
+	if (seg->fd >= 0)
+		close(seg->fd);
+	seg->fd = -1;
+}
+
+/* It was not attached: the peer must not see it close either. */
+static void abandon_tx(struct shm_link *l, int pidfd)
+{
+	if (pidfd >= 0)
+		close(pidfd);
+	if (l->tx.ring) {
+		shm_ring_unmap(&l->tx);
+		shm_place_return(&l->seg, l->tx_place);
+	}
+	close_file(&l->seg);
+}
+
+static void set_state(struct shm_link *l, enum shm_state state)
+{
+	__atomic_store_n(l->tx_word, shm_name(l->shm->own.head->token) | state,
+			 __ATOMIC_SEQ_CST);
 }
 
 static void get_attention(struct shm_link *l)
@@ -121,10 +223,8 @@ static void get_attention(struct shm_link *l)
 
 static void announce(struct shm_link *l)
 {
-	u32 rank = l->shm->rank;
-
-	__atomic_fetch_or(&l->theirs->attached[rank / 64], 1ull << rank % 64,
-			  __ATOMIC_SEQ_CST);
+	close_file(&l->seg);
+	set_state(l, SHM_ATTACHED);
 	get_attention(l);
 }
 
@@ -151,26 +251,19 @@ static void bind(struct shm_link *l)
  * already, having said all it had to say: then what is in its ring is taken,
  * and answers go nowhere.
  */
-static void accept_sender(struct shm *s, struct chan_peer *p)
+static void answer_sender(struct shm_link *l)
 {
-	struct shm_link *l = link_new(s, p);
+	struct shm *s = l->shm;
+	struct chan_peer *p = l->p;
 	char card[SHM_CARD_MAX];
 	int pidfd = -1, err;
 
-	if (!l)
-		return;
-	if (map_rx(l)) {
-		shm_drop_link(l, false);
-		return;
-	}
 	memcpy(card, l->rx.ring->card, sizeof(card));
 	card[sizeof(card) - 1] = '\0';
 	err = map_tx(l, card, &pidfd);
 	if ((p->chan && p->chan != &s->chan) ||
 	    (err && err != -ESRCH && err != -ENOENT)) {
-		shm_ring_unmap(&l->tx);
-		if (pidfd >= 0)
-			close(pidfd);
+		abandon_tx(l, pidfd);
 		return;
 	}
 	bind(l);
@@ -179,32 +272,88 @@ static void accept_sender(struct shm *s, struct chan_peer *p)
 		announce(l);
 		return;
 	}
-	if (pidfd >= 0)
-		close(pidfd);
+	abandon_tx(l, pidfd);
 	/* Not from here: connect may have called, from inside the core. */
 	l->gone = true;
+	l->is_silent = true;
 	__atomic_fetch_add(&s->own.head->attention, 1, __ATOMIC_SEQ_CST);
 }
 
-static void attend_attached(struct shm *s)
+static int accept_sender(struct shm *s, struct chan_peer *p, u32 place,
+			 const struct shm_end *ring)
 {
-	for (u32 i = 0; i < (s->size + 63) / 64; i++) {
-		u64 bits = __atomic_load_n(&s->own.head->attached[i],
-					   __ATOMIC_ACQUIRE);
+	struct shm_link *l = link_new(s, p);
+	int err;
 
-		for (; bits; bits &= bits - 1) {
-			u32 rank = i * 64 + __builtin_ctzll(bits);
-			struct chan_peer *p;
+	if (!l)
+		return -ENOMEM;
+	err = use_rx(l, place, ring);
+	if (err)
+		shm_drop_link(l, false);
+	else
+		answer_sender(l);
+	return err;
+}
 
-			if (rank >= s->size || rank == s->rank ||
-			    s->known[i] & (1ull << rank % 64))
-				continue;
-			s->known[i] |= 1ull << rank % 64;
-			p = chan_ep_peer(s->chan.ep, rank);
-			if (p && !p->core.down && !link_find(s, p))
-				accept_sender(s, p);
-		}
-	}
+/* Its ring is elsewhere than we thought, or we did not know. */
+static int move_rx(struct shm_link *l, u32 place, const struct shm_end *ring)
+{
+	if (l->rx.ring && !l->rx_held)
+		return -EEXIST;
+	shm_scan_del(l);
+	drop_rx(l);
+	return use_rx(l, place, ring);
+}
+
+/* Whoever attached says which rank it is. */
+static int attach(struct shm *s, u32 place)
+{
+	struct shm_end ring;
+	struct chan_peer *p;
+	struct shm_link *l;
+	u32 rank;
+	int err = shm_ring_map(&s->own, place, &ring);
+
+	if (err)
+		return err;
+	rank = __atomic_load_n(&ring.ring->rank, __ATOMIC_RELAXED);
+	p = rank == s->rank ? NULL : chan_ep_peer(s->chan.ep, rank);
+	l = p ? link_find(s, p) : NULL;
+	if (!p || p->core.down)
+		err = -ENOENT;
+	else if (l)
+		err = move_rx(l, place, &ring);
+	else
+		err = accept_sender(s, p, place, &ring);
+	if (err)
+		shm_ring_unmap(&ring);
+	return err;
+}
+
+static void attend_place(struct shm *s, u32 place)
+{
+	enum shm_state state = state_of(s, place);
+	struct shm_mine *m;
+
+	if (state != SHM_ATTACHED && state != SHM_CLOSED)
+		return;
+	m = shm_mine(s, place);
+	if (!m)
+		return;
+	if (!m->seen && m->link)
+		m->link->rx_held = false;
+	else if (!m->seen)
+		attach(s, place);
+	m = shm_mine(s, place); /* there may be more of them now */
+	m->seen = true;
+	if (state == SHM_CLOSED && !m->link)
+		shm_place_free(s, place);
+}
+
+static void attend_places(struct shm *s)
+{
+	for (u32 i = 0; i < shm_places(&s->own); i++)
+		attend_place(s, i);
 }
 
 /* --- connecting --- */
@@ -216,7 +365,7 @@ int shm_connect(struct chan *c, struct chan_peer *p, const char *card)
 	int pidfd = -1, err;
 
 	/* It may have come to us first, and even be gone again. */
-	attend_attached(s);
+	attend_places(s);
 	l = link_find(s, p);
 	if (l && l->bound)
 		return 0;
@@ -226,14 +375,11 @@ int shm_connect(struct chan *c, struct chan_peer *p, const char *card)
 		return -ENOMEM;
 	err = map_tx(l, card, &pidfd);
 	if (!err)
-		err = map_rx(l);
+		err = hold_rx(l);
 	if (err) {
 		if (err == -ENOSPC || err == -ENOMEM)
 			warn_no_room(s, err);
-		if (pidfd >= 0)
-			close(pidfd);
-		/* Not announced: the peer must not see it close either. */
-		shm_ring_unmap(&l->tx);
+		abandon_tx(l, pidfd);
 		shm_drop_link(l, false);
 		return err;
 	}
@@ -253,8 +399,7 @@ again:
 		struct shm_link *l = container_of(at, struct shm_link, all);
 
 		if (l->saw_close || !l->rx.ring ||
-		    !(l->gone ||
-		      __atomic_load_n(&l->rx.ring->closed, __ATOMIC_ACQUIRE)))
+		    !(l->gone || is_closed(s, l->rx_place)))
 			continue;
 		l->saw_close = true;
 		shm_drain(l);
@@ -273,7 +418,8 @@ void shm_attend(struct shm *s)
 	s->attention =
 		__atomic_load_n(&s->own.head->attention, __ATOMIC_SEQ_CST);
 	s->depth++;
-	attend_attached(s);
+	attend_closed(s); /* first: it may have come back meanwhile */
+	attend_places(s);
 	attend_closed(s);
 	s->depth--;
 }
@@ -310,7 +456,7 @@ void shm_drop_link(struct shm_link *l, bool orderly)
 	shm_scan_del(l);
 	shm_unwatch_process(l);
 	if (l->tx.ring) {
-		__atomic_store_n(&l->tx.ring->closed, 1, __ATOMIC_RELEASE);
+		set_state(l, SHM_CLOSED);
 		get_attention(l);
 	}
 	if (l->bound)
@@ -328,7 +474,7 @@ void shm_bury(struct shm *s)
 
 		o2g_list_del(&l->all);
 		shm_ring_unmap(&l->tx);
-		shm_ring_unmap(&l->rx);
+		drop_rx(l);
 		shm_seg_close(&l->seg);
 		free(l);
 	}

@@ -65,6 +65,7 @@ static void ended(struct shm_link *l)
 {
 	struct shm *s = l->shm;
 
+	l->is_silent = true;
 	s->depth++;
 	shm_drain(l);
 	if (!l->dead && l->bound &&

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
  * The keys of registered memory, where peers that read and write it by themselves
- * can look them up: a table at the end of the head of a segment.
+ * can look them up: a table behind the head of a segment.
  *
  * A place is filled with its key last and emptied with its key first, and no two
  * memories have the same key: who finds the same key before and after reading the
@@ -9,16 +9,20 @@
  */
 #include "shm.h"
 
-size_t shm_keys_at(u32 size)
+static struct shm_key *entry(struct shm_head *h, u32 slot)
 {
-	size_t bytes = sizeof(struct shm_head) + ((size_t)size + 63) / 64 * 8;
-
-	return (bytes + SHM_LINE - 1) / SHM_LINE * SHM_LINE;
+	return (struct shm_key *)((char *)h + SHM_KEYS_AT) + slot;
 }
 
-static struct shm_key *place(struct shm_head *h, u32 size, u32 slot)
+/* Most programs register nothing: its memory comes with the first key. Where
+ * there is none the owner is asked, as for keys that have no place here. */
+static bool have_table(struct shm *s)
 {
-	return (struct shm_key *)((char *)h + shm_keys_at(size)) + slot;
+	struct shm_head *h = s->own.head;
+
+	if (!h->has_keys && !shm_keys_allocate(&s->own))
+		__atomic_store_n(&h->has_keys, 1, __ATOMIC_RELEASE);
+	return h->has_keys;
 }
 
 void shm_set_key(struct chan *c, u32 slot, const struct o2g_key *key,
@@ -27,9 +31,9 @@ void shm_set_key(struct chan *c, u32 slot, const struct o2g_key *key,
 	struct shm *s = container_of(c, struct shm, chan);
 	struct shm_key *k;
 
-	if (slot >= SHM_KEYS)
+	if (slot >= SHM_KEYS || !have_table(s))
 		return;
-	k = place(s->own.head, s->size, slot);
+	k = entry(s->own.head, slot);
 	__atomic_store_n(&k->key, 0, __ATOMIC_RELAXED);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	__atomic_store_n(&k->base, key->base, __ATOMIC_RELAXED);
@@ -42,15 +46,15 @@ void shm_set_key(struct chan *c, u32 slot, const struct o2g_key *key,
 int shm_find_key(struct chan *c, struct chan_peer *p, u64 key, u64 offset,
 		 u64 len, bool write, u64 *addr)
 {
-	struct shm *s = container_of(c, struct shm, chan);
 	const struct shm_link *l = p->link;
 	const struct shm_key *k;
 	u32 slot = (u32)key - 1;
 	u64 base, limit, access;
 
-	if (!l || !l->theirs || !key || slot >= SHM_KEYS)
+	if (!l || !l->theirs || !key || slot >= SHM_KEYS ||
+	    !__atomic_load_n(&l->theirs->has_keys, __ATOMIC_ACQUIRE))
 		return -EAGAIN;
-	k = place(l->theirs, s->size, slot);
+	k = entry(l->theirs, slot);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST); /* after a copy: it is done */
 	if (__atomic_load_n(&k->key, __ATOMIC_ACQUIRE) != key)
 		return -EAGAIN;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
  * What two processes share: an endpoint's segment, and in it one ring for every
- * rank that may send to it.
+ * peer that sends to it. A segment starts with its head and the table of keys;
+ * then come the rings, each in its place, as many as there are senders. place.c
+ * has how places are taken and given back.
  *
  * A ring has two parts. Cells of one cache line carry the packets: control
  * word, header and a short body, so a small message is one line that moves from
@@ -29,7 +31,7 @@
 #include "channel.h"
 
 #define SHM_MAGIC 0x6d68732d6732306full
-#define SHM_VERSION 3
+#define SHM_VERSION 4
 #define SHM_LINE 64
 #define SHM_HALF 32
 #define SHM_TINY_MAX 8 /* bytes of body in half a cell */
@@ -41,27 +43,48 @@
 #define SHM_DATA_MIN (16u << 10)
 #define SHM_DATA_MAX (1u << 30)
 #define SHM_KEYS 256 /* who registers more memory is asked with packets */
+#define SHM_KEYS_AT SHM_PAGE
+#define SHM_GROUP 464	    /* places in the head; further groups have a page */
+#define SHM_GROUPS_MAX 4096 /* more are not believed */
 
 /* The start of a segment. */
 struct shm_head {
 	u64 magic;
 	u32 version;
 	u32 rank;
-	u32 size;  /* ranks that have a ring in this segment */
 	u32 cells; /* of every ring */
 	u32 data;  /* bytes of every ring */
 	u32 pid;
 	u64 token;
 	u64 self;	/* where the owner sees this struct */
 	u32 no_barrier; /* the owner cannot membarrier: senders must fence */
-	/* Counted up by a sender that attached or closed: look at the bits. */
+	u32 has_keys;	/* there is memory for the table of keys */
+	/* Counted up by a sender that attached or closed: look at the places. */
 	_Alignas(SHM_LINE) u32 attention;
 	/* The owner sleeps: who sees this clears it and rings. */
 	_Alignas(SHM_LINE) u32 sleeping;
-	_Alignas(SHM_LINE) u32 waiting;	   /* threads of the owner in a wait */
-	_Alignas(SHM_LINE) u64 attached[]; /* one bit for every rank */
-	/* struct shm_key keys[SHM_KEYS] follow, see keys.c */
+	_Alignas(SHM_LINE) u32 waiting; /* threads of the owner in a wait */
+	_Alignas(SHM_LINE) u32 top; /* places from here on were never used */
+	_Alignas(SHM_LINE) u64 places[SHM_GROUP];
 };
+_Static_assert(sizeof(struct shm_head) <= SHM_PAGE, "head");
+
+/* What a place holds: the sender's name, and one of these. */
+enum shm_state {
+	SHM_FREE,
+	SHM_HELD,     /* by the owner, for that sender */
+	SHM_TAKEN,    /* by the sender, which is not ready yet */
+	SHM_ATTACHED, /* the ring may be read */
+	SHM_CLOSED,   /* by the sender: nothing will follow */
+	SHM_GOING,    /* the owner is about to make it free */
+};
+#define SHM_STATE 7ull
+
+/* A sender's name: its segment's token, which leaves room for a state. */
+static inline u64 shm_name(u64 token)
+{
+	return token & ~SHM_STATE;
+}
 
 /* Memory that the owner has registered. */
 struct shm_key {
@@ -76,8 +99,8 @@ struct shm_ring {
 	_Alignas(SHM_LINE) u64 head;
 	/* written by the sender */
 	_Alignas(SHM_LINE) u32 waits; /* it has packets that did not fit */
-	u32 closed;
-	char card[SHM_CARD_MAX]; /* how the receiver reaches the sender */
+	u32 rank;		      /* whose it is */
+	char card[SHM_CARD_MAX];      /* how the receiver reaches the sender */
 };
 _Static_assert(sizeof(struct shm_ring) <= SHM_PAGE, "ring head");
 

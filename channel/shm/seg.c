@@ -7,8 +7,8 @@
  * while its owner lives; whoever opens a segment in that directory later
  * removes the ones whose lock is free.
  *
- * The file is sparse. A ring is allocated before it is mapped, so a full file
- * system is an error here and not a SIGBUS later.
+ * The file grows with the rings in it. Whatever is mapped was allocated before,
+ * so a full file system is an error here and not a SIGBUS later.
  */
 #define _GNU_SOURCE
 #include "shm.h"
@@ -33,15 +33,26 @@ static u64 page_round(u64 n)
 	return (n + page - 1) & ~(page - 1);
 }
 
-static u64 head_bytes(u32 size)
+static u64 head_bytes(void)
 {
-	return page_round(shm_keys_at(size) +
-			  SHM_KEYS * sizeof(struct shm_key));
+	return page_round(SHM_KEYS_AT + SHM_KEYS * sizeof(struct shm_key));
 }
 
 static u64 ring_stride(const struct shm_head *h)
 {
 	return page_round(shm_ring_bytes(h->cells, h->data));
+}
+
+/* The places of a group lie before its rings, those of the first in the head. */
+static u64 group_bytes(void)
+{
+	return page_round(SHM_GROUP * sizeof(u64));
+}
+
+static u64 ring_offset(const struct shm_head *h, u32 place)
+{
+	return head_bytes() + place * ring_stride(h) +
+	       place / SHM_GROUP * group_bytes();
 }
 
 /* fallocate(2) and not posix_fallocate(3), which would write to the file where
@@ -76,7 +87,7 @@ static int create_memfd(u64 bytes)
 		close(fd);
 		return -ENOTSUP;
 	}
-	fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
+	fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_SEAL);
 	return fd;
 }
 
@@ -182,7 +193,6 @@ static void fill_head(struct shm *s, struct shm_head *h, u64 token)
 {
 	h->version = SHM_VERSION;
 	h->rank = s->rank;
-	h->size = s->size;
 	h->cells = s->cells;
 	h->data = s->data;
 	h->pid = getpid();
@@ -192,36 +202,50 @@ static void fill_head(struct shm *s, struct shm_head *h, u64 token)
 	__atomic_store_n(&h->magic, SHM_MAGIC, __ATOMIC_RELEASE);
 }
 
+static int map_head(struct shm_seg *seg)
+{
+	seg->head = mmap(NULL, head_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED,
+			 seg->fd, 0);
+	if (seg->head != MAP_FAILED)
+		return 0;
+	seg->head = NULL;
+	return -errno;
+}
+
+/* Never 0, which is what a free place holds. */
+static int make_token(u64 *token)
+{
+	do {
+		if (getrandom(token, sizeof(*token), 0) != sizeof(*token))
+			return -errno;
+	} while (!shm_name(*token));
+	return 0;
+}
+
 int shm_seg_create(struct shm *s, char *why, size_t why_size)
 {
 	const char *dir = shm_dir();
 	struct shm_seg *seg = &s->own;
-	struct shm_head geometry = { .cells = s->cells, .data = s->data };
-	u64 token, bytes;
-	int err;
+	u64 token;
+	int err = make_token(&token);
 
-	if (getrandom(&token, sizeof(token), 0) != sizeof(token))
-		return -errno;
-	seg->head_bytes = head_bytes(s->size);
-	bytes = seg->head_bytes + s->size * ring_stride(&geometry);
-	seg->fd = create_file(s, token, bytes);
+	if (err)
+		return err;
+	seg->fd = create_file(s, token, SHM_PAGE);
 	if (seg->fd < 0) {
 		snprintf(why, why_size, "cannot create a file in %s: %s", dir,
 			 strerror(-seg->fd));
 		return seg->fd;
 	}
-	err = allocate(seg->fd, 0, seg->head_bytes);
+	err = allocate(seg->fd, 0, SHM_PAGE);
 	if (err) {
 		snprintf(why, why_size,
-			 "no room for %zu bytes in %s: %s; see O2G_SHM_DIR",
-			 seg->head_bytes, dir, strerror(-err));
+			 "no room for %u bytes in %s: %s; see O2G_SHM_DIR",
+			 SHM_PAGE, dir, strerror(-err));
 		goto err_close;
 	}
-	seg->head = mmap(NULL, seg->head_bytes, PROT_READ | PROT_WRITE,
-			 MAP_SHARED | MAP_POPULATE, seg->fd, 0);
-	if (seg->head == MAP_FAILED) {
-		err = -errno;
-		seg->head = NULL;
+	err = map_head(seg);
+	if (err) {
 		snprintf(why, why_size, "cannot map its memory: %s",
 			 strerror(-err));
 		goto err_close;
@@ -232,6 +256,12 @@ int shm_seg_create(struct shm *s, char *why, size_t why_size)
 err_close:
 	shm_seg_close(seg);
 	return err;
+}
+
+int shm_keys_allocate(const struct shm_seg *seg)
+{
+	return allocate(seg->fd, SHM_KEYS_AT,
+			SHM_KEYS * sizeof(struct shm_key));
 }
 
 /* Only regular files: opening anything else might have an effect. */
@@ -279,59 +309,41 @@ static bool is_power(u32 n)
 	return n && !(n & (n - 1));
 }
 
-/* Is this the segment the card speaks of, and as large as it says? */
-static bool head_is_good(const struct shm_seg *seg, const struct shm_where *w,
-			 u32 rank, u32 size)
+/* Is this the segment the card speaks of? */
+static bool head_is_good(const struct shm_head *h, const struct shm_where *w,
+			 u32 rank)
 {
-	const struct shm_head *h = seg->head;
-	struct stat st;
-
 	return __atomic_load_n(&h->magic, __ATOMIC_ACQUIRE) == SHM_MAGIC &&
 	       h->version == SHM_VERSION && h->token == w->token &&
-	       h->pid == w->pid && h->rank == rank && h->size == size &&
-	       is_power(h->cells) && h->cells >= SHM_CELLS_MIN &&
-	       h->cells <= SHM_CELLS_MAX && is_power(h->data) &&
-	       h->data >= SHM_DATA_MIN && h->data <= SHM_DATA_MAX &&
-	       !fstat(seg->fd, &st) &&
-	       (u64)st.st_size >= seg->head_bytes + size * ring_stride(h);
+	       h->pid == w->pid && h->rank == rank && is_power(h->cells) &&
+	       h->cells >= SHM_CELLS_MIN && h->cells <= SHM_CELLS_MAX &&
+	       is_power(h->data) && h->data >= SHM_DATA_MIN &&
+	       h->data <= SHM_DATA_MAX;
 }
 
-int shm_seg_open(const struct shm_where *w, u32 rank, u32 size,
-		 struct shm_seg *seg)
+int shm_seg_open(const struct shm_where *w, u32 rank, struct shm_seg *seg)
 {
 	struct stat st;
 	int err;
 
-	seg->path[0] = '\0';
-	seg->head = NULL;
-	seg->head_bytes = head_bytes(size);
+	memset(seg, 0, sizeof(*seg));
 	seg->fd = open_file(w);
 	if (seg->fd < 0)
 		return seg->fd;
-	if (fstat(seg->fd, &st) || (u64)st.st_size < seg->head_bytes) {
+	err = fstat(seg->fd, &st) || st.st_size < SHM_PAGE ? -EBADMSG :
+							     map_head(seg);
+	if (!err && !head_is_good(seg->head, w, rank))
+		err = -EBADMSG;
+	if (err)
 		shm_seg_close(seg);
-		return -EBADMSG;
-	}
-	seg->head = mmap(NULL, seg->head_bytes, PROT_READ | PROT_WRITE,
-			 MAP_SHARED, seg->fd, 0);
-	if (seg->head == MAP_FAILED) {
-		err = -errno;
-		seg->head = NULL;
-		shm_seg_close(seg);
-		return err;
-	}
-	if (!head_is_good(seg, w, rank, size)) {
-		shm_seg_close(seg);
-		return -EBADMSG;
-	}
-	return 0;
+	return err;
 }
 
-int shm_ring_map(const struct shm_seg *seg, u32 sender, struct shm_end *e)
+int shm_ring_map(const struct shm_seg *seg, u32 place, struct shm_end *e)
 {
 	u32 cells = seg->head->cells, data = seg->head->data;
 	u64 stride = ring_stride(seg->head);
-	u64 off = seg->head_bytes + sender * stride;
+	u64 off = ring_offset(seg->head, place);
 	char *at;
 	int err;
 
@@ -351,6 +363,24 @@ int shm_ring_map(const struct shm_seg *seg, u32 sender, struct shm_end *e)
 	return 0;
 }
 
+/* With zeros where the file system cannot take memory back. */
+int shm_ring_wipe(const struct shm_seg *seg, u32 place)
+{
+	u64 stride = ring_stride(seg->head);
+	struct shm_end e;
+	int err;
+
+	if (!fallocate(seg->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+		       ring_offset(seg->head, place), stride))
+		return 0;
+	err = shm_ring_map(seg, place, &e);
+	if (err)
+		return err;
+	memset(e.ring, 0, stride);
+	shm_ring_unmap(&e);
+	return 0;
+}
+
 void shm_ring_unmap(struct shm_end *e)
 {
 	if (!e->ring)
@@ -360,15 +390,31 @@ void shm_ring_unmap(struct shm_end *e)
 	e->ring = NULL;
 }
 
+/* The @group-th table of places, which is not the one in the head. */
+u64 *shm_group_map(const struct shm_seg *seg, u32 group)
+{
+	u64 off = ring_offset(seg->head, group * SHM_GROUP) - group_bytes();
+	u64 *at;
+
+	if (allocate(seg->fd, off, group_bytes()))
+		return NULL;
+	at = mmap(NULL, group_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED,
+		  seg->fd, off);
+	return at == MAP_FAILED ? NULL : at;
+}
+
 void shm_seg_close(struct shm_seg *seg)
 {
+	for (u32 i = 0; i < seg->ngroups; i++)
+		if (seg->groups[i])
+			munmap(seg->groups[i], group_bytes());
+	free(seg->groups);
 	if (seg->head)
-		munmap(seg->head, seg->head_bytes);
+		munmap(seg->head, head_bytes());
 	if (seg->path[0])
 		unlink(seg->path);
 	if (seg->fd >= 0)
 		close(seg->fd);
-	seg->head = NULL;
-	seg->path[0] = '\0';
+	memset(seg, 0, sizeof(*seg));
 	seg->fd = -1;
 }

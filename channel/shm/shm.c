@@ -64,7 +64,6 @@ static int shm_open_channel(struct chan_ep *ep, struct chan **chan, char *why,
 	s->chan.ep = ep;
 	s->core = chan_ep_core(ep);
 	s->rank = chan_ep_rank(ep);
-	s->size = chan_ep_size(ep);
 	s->use_get = o2g_settings()->shm_get;
 	s->own.fd = -1;
 	o2g_list_init(&s->pending);
@@ -72,12 +71,6 @@ static int shm_open_channel(struct chan_ep *ep, struct chan **chan, char *why,
 	o2g_list_init(&s->graves);
 	choose_sizes(s);
 	s->can_barrier = shm_barrier_setup();
-	s->known = calloc((s->size + 63) / 64, sizeof(u64));
-	if (!s->known) {
-		snprintf(why, why_size, "out of memory");
-		err = -ENOMEM;
-		goto err_free;
-	}
 	err = shm_seg_create(s, why, why_size);
 	if (err)
 		goto err_free;
@@ -91,7 +84,6 @@ static int shm_open_channel(struct chan_ep *ep, struct chan **chan, char *why,
 err_seg:
 	shm_seg_close(&s->own);
 err_free:
-	free(s->known);
 	free(s);
 	return err;
 }
@@ -109,7 +101,7 @@ static void shm_close_channel(struct chan *c)
 	shm_bell_close(s);
 	shm_seg_close(&s->own);
 	free(s->scan);
-	free(s->known);
+	free(s->mine);
 	free(s);
 }
 

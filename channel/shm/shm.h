@@ -3,6 +3,7 @@
  * The shared-memory channel: what its files share.
  *
  *	seg.c	    segments: create, open another's, map rings
+ *	place.c	    who has which place for a ring in them
  *	shm.c	    open, close, card; the table of functions
  *	conn.c	    links: connect, attach, disconnect
  *	death.c	    noticing that a process has ended
@@ -22,7 +23,8 @@
 struct shm_seg {
 	int fd; /* own: open for others to open; another's: -1 once mapped */
 	struct shm_head *head;
-	size_t head_bytes;
+	u64 **groups; /* tables of places beyond the head's, NULL: not mapped */
+	u32 ngroups;
 	char path[256]; /* file that must be unlinked, or "" */
 };
 
@@ -66,6 +68,11 @@ struct shm_link {
 	bool saw_close;
 	u32 scan_index;
 	struct shm_seg seg; /* the peer's */
+	u64 name;	    /* of it, in places of ours */
+	u64 *tx_word;	    /* the place of tx */
+	u32 tx_place, rx_place;
+	bool rx_held;	/* the sender has not taken it yet */
+	bool is_silent; /* its process has ended: nobody writes to rx */
 	u32 pid;
 	bool can_get; /* its memory can be read and written */
 	bool polled;  /* death.c looks by timer whether it lives */
@@ -80,11 +87,18 @@ struct shm_scan {
 	struct shm_link *link;
 };
 
+/* What the owner knows of a place. */
+struct shm_mine {
+	struct shm_link *link; /* whose ring it has, NULL: none */
+	bool seen;	       /* since its sender attached */
+};
+
 struct shm {
 	struct chan chan;
 	struct shm_seg own;
-	u32 attention; /* as last seen */
-	u64 *known;    /* the attached bits we have dealt with */
+	u32 attention;	       /* as last seen */
+	struct shm_mine *mine; /* by place */
+	u32 nmine;
 	u32 nscan, max_scan;
 	struct shm_scan *scan;
 	struct o2g_core *core;
@@ -92,7 +106,7 @@ struct shm {
 	struct o2g_list links;
 	struct o2g_list graves; /* dead links, by ->all */
 	int depth;		/* loops that walk links */
-	u32 rank, size;
+	u32 rank;
 	u32 cells, data; /* of the rings in our segment */
 	bool can_barrier;
 	bool use_get;
@@ -105,13 +119,35 @@ struct shm {
 int shm_seg_create(struct shm *s, char *why, size_t why_size);
 /* Has the user named a directory for rings? */
 bool shm_dir_given(void);
-int shm_seg_open(const struct shm_where *w, u32 rank, u32 size,
-		 struct shm_seg *seg);
-/* Allocate and map the ring of @sender. -ENOSPC when there is no memory. */
-int shm_ring_map(const struct shm_seg *seg, u32 sender, struct shm_end *e);
+int shm_seg_open(const struct shm_where *w, u32 rank, struct shm_seg *seg);
+/* Allocate and map the ring at @place. -ENOSPC when there is no memory. */
+int shm_ring_map(const struct shm_seg *seg, u32 place, struct shm_end *e);
 void shm_ring_unmap(struct shm_end *e);
+/* Give its memory back; whoever uses the place next finds zeros. */
+int shm_ring_wipe(const struct shm_seg *seg, u32 place);
+u64 *shm_group_map(const struct shm_seg *seg, u32 group);
+int shm_keys_allocate(const struct shm_seg *seg);
 void shm_seg_close(struct shm_seg *seg);
 bool shm_seg_openable(const struct shm_where *w);
+
+/* place.c */
+/* The sender's: in @seg, which is another's. 0 or negative errno. */
+int shm_place_take(struct shm_seg *seg, u64 name, u32 *place);
+void shm_place_return(struct shm_seg *seg, u32 place);
+/* The owner's. -EEXIST: that sender has taken one by itself. */
+int shm_place_hold(struct shm *s, u64 name, u32 *place);
+/* False: the sender has taken it by now. */
+bool shm_place_unhold(struct shm *s, u64 name, u32 place);
+/* Its sender has closed it, or has ended. */
+void shm_place_free(struct shm *s, u32 place);
+u64 *shm_place_word(struct shm_seg *seg, u32 place);
+u32 shm_places(const struct shm_seg *seg);
+struct shm_mine *shm_mine(struct shm *s, u32 place);
+
+static inline enum shm_state shm_state_of(u64 word)
+{
+	return word & SHM_STATE;
+}
 
 /* shm.c */
 int shm_card(struct chan *c, char *buf, size_t size);
@@ -176,7 +212,6 @@ int shm_put(struct chan *c, struct chan_peer *p, u64 addr,
 	    const struct o2g_seg *segs, u32 nsegs, u64 len);
 
 /* keys.c */
-size_t shm_keys_at(u32 size); /* in the segment of a job of that size */
 void shm_set_key(struct chan *c, u32 slot, const struct o2g_key *key,
 		 unsigned access);
 int shm_find_key(struct chan *c, struct chan_peer *p, u64 key, u64 offset,

@@ -79,7 +79,7 @@ static void dir__no_room_at_all(void **arg)
 	pid_t pid;
 	int s;
 
-	if (mount("tmpfs", dir, "tmpfs", 0, "size=12k"))
+	if (mount("tmpfs", dir, "tmpfs", 0, "size=4k"))
 		skip();
 	pid = fork();
 	if (!pid) {
