@@ -15,11 +15,15 @@
 # make uninstall  the same PREFIX and DESTDIR
 # make fuzz       fuzz for longer: FUZZ_SECONDS=600
 # make format     lay out all C files as .clang-format says; format-check only looks
+# make lint       read user space with cppcheck (see .cppcheck)
+# make coverage   run the tests, print lines and branches run by folder; T=pattern
+# make compdb     write compile_commands.json, for editors and clangd
 # make clean
 #
 # Also: BUILD=dir, CC=gcc-14, OPT="-O0 -g", CFLAGS and LDFLAGS for additions,
 # SAN=1 for the address and undefined-behaviour sanitizers, SAN=thread for the
-# one that looks for races (with a BUILD of its own), WERROR=1.
+# one that looks for races (with a BUILD of its own), WERROR=1, COVERAGE=1 (with a
+# BUILD of its own) for what scripts/coverage reads.
 #
 # Parts with rules of their own keep them in a file that is included below.
 # Such a file adds what it builds to `all`, what only tests need to
@@ -47,7 +51,8 @@ WARN := -Wall -Wextra -Wstrict-prototypes -Wmissing-prototypes \
         -Wshadow -Wno-unused-parameter $(if $(WERROR),-Werror)
 comma := ,
 SANITIZER := $(if $(filter thread,$(SAN)),thread,address$(comma)undefined)
-SANITIZE  := $(if $(SAN),-fsanitize=$(SANITIZER) -fno-omit-frame-pointer)
+SANITIZE  := $(if $(SAN),-fsanitize=$(SANITIZER) -fno-omit-frame-pointer) \
+             $(if $(COVERAGE),--coverage -fprofile-update=atomic)
 
 # The BPF program, where there is what it takes to build it.
 CLANG   ?= clang
@@ -303,6 +308,39 @@ format:
 	@$(CLANG_FORMAT) -i $(C_FILES)
 format-check:
 	@$(CLANG_FORMAT) --dry-run -Werror $(C_FILES)
+
+# --- reading the code ---
+
+# Not tests/, which are run under sanitizers, nor programs for BPF.
+LINT_FILES = $(filter-out %.bpf.c,$(filter %.c,$(shell git ls-files \
+               base core engine channel mpi launch tools examples bench)))
+.PHONY: lint compdb coverage
+lint:
+	@scripts/setup lint
+	@$(MAKE) --no-print-directory -s $(MPI_H)
+	@cppcheck -q -j$(shell nproc) --std=c11 --language=c --error-exitcode=1 \
+	  --enable=warning,performance,portability --inline-suppr \
+	  --library=posix,gnu,.cppcheck/o2g.cfg \
+	  --suppressions-list=.cppcheck/suppressions.txt \
+	  --template='{file}:{line}: {severity}: {message} [{id}]' \
+	  $(INC) $(LINT_FILES)
+
+# Every program that is made of C, the lab's included; kernel modules are not.
+compdb: $(MPI_H) $(MOCK_INC)/ready
+	@$(MAKE) -nB --no-print-directory all bench-build test-build $(LAB_TOOLS) \
+	  $(BUILD)/lab/insn.so $(BUILD)/lab/show/o2g/messages \
+	  $(addprefix $(BUILD)/lab/show/,sockets lateness) | \
+	  scripts/compdb '$(CC)' >compile_commands.json
+	@echo "compile_commands.json has $$(grep -c '"file"' compile_commands.json) files"
+
+# A test that fails does not keep the others from being counted.
+COVERAGE_BUILD := $(BUILD)-coverage
+coverage:
+	@scripts/setup test
+	@$(again) -s COVERAGE=1 BUILD=$(COVERAGE_BUILD) OPT='-O0 -g' test-build
+	@find $(COVERAGE_BUILD) -name '*.gcda' -delete
+	-@BUILD=$(COVERAGE_BUILD) FUZZ_SHORT=1 tests/run $(T)
+	@scripts/coverage $(COVERAGE_BUILD)
 
 # --- installation ---
 

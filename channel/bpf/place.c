@@ -107,10 +107,11 @@ err_socks:
 
 static const char *user_name(char *buf, size_t size)
 {
-	struct passwd *pw = getpwuid(geteuid());
+	struct passwd pw, *found;
+	char room[1024];
 
-	if (pw)
-		snprintf(buf, size, "%s", pw->pw_name);
+	if (!getpwuid_r(geteuid(), &pw, room, sizeof(room), &found) && found)
+		snprintf(buf, size, "%s", pw.pw_name);
 	else
 		snprintf(buf, size, "%u", geteuid());
 	return buf;

@@ -19,8 +19,10 @@ UNIT_SRC   := $(filter-out tests/unit/test_driver_%, \
                 $(sort $(wildcard tests/unit/test_*.c tests/unit/model_*.c)))
 UNIT_TESTS := $(patsubst %.c,$(BUILD)/%,$(UNIT_SRC))
 
-UNIT_SAN   := -fsanitize=address,undefined -fno-sanitize-recover=all \
-              -fno-omit-frame-pointer
+# UBSan adds branches; with COVERAGE they are to be those of the library.
+UNIT_SAN   := $(if $(COVERAGE),-O0 $(SANITIZE) -fsanitize=address, \
+                -fsanitize=address$(comma)undefined) \
+              -fno-sanitize-recover=all -fno-omit-frame-pointer
 UNIT_FLAGS := -std=gnu11 -O1 -g $(WARN) -fno-strict-aliasing -pthread \
               $(UNIT_SAN)
 UNIT_INC   := -Itests/unit -Itests/mock $(INC)

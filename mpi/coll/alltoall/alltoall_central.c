@@ -42,10 +42,11 @@ int mpii_alltoall_central(const struct coll *k, const struct coll_side *s,
 	MPI_Count bytes = s->count * s->t->size, row = n * bytes;
 	struct coll_memory mem;
 	char *rows = coll_memory_get(&mem, (rank ? 2 : n + 1) * row);
-	char *column = rows + (rank ? 1 : n) * row;
+	char *column;
 
 	if (!rows)
 		return MPI_ERR_NO_MEM;
+	column = rows + (rank ? 1 : n) * row;
 	for (int i = 0; i < n; i++)
 		mpii_pack(s->t, coll_block(s, i), s->count, 0, rows + i * bytes,
 			  bytes);
