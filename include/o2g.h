@@ -2,8 +2,8 @@
 /*
  * libo2g: tagged messages, put and get between the endpoints of a job.
  *
- * Every call returns 0 (or a count) or a negative errno; o2g_strerror() has
- * words for it. Calls may be made from any thread. Each has a man page.
+ * Every call returns 0 (or a count) or a negative errno, which o2g_strerror()
+ * describes. Calls may be made from any thread. Each has a man page.
  */
 #ifndef O2G_H
 #define O2G_H
@@ -40,10 +40,10 @@ struct o2g_seg {
 };
 
 /*
- * Data that lies in many small pieces: in place of a list of segments, who sends
- * or receives it can copy any part of it between its place and one piece of
- * memory. `read` fetches bytes [off, off + n) of the message, `write` puts them
- * in place. They are called as the message moves, from any thread, with internal
+ * Data that lies in many small pieces: instead of a list of segments, the program
+ * gives functions that copy any part of it. `read` fetches bytes [off, off + n) of
+ * the message into one piece of memory, `write` puts them where they belong. They
+ * are called as the message moves, from any thread, with internal
  * locks held: they must not call libo2g. Pass { &view, length } as the segment
  * and O2G_VIEW as their number; the view stays until the request is complete.
  * -EOPNOTSUPP: not by put and get, nor where the driver carries the message.
@@ -106,10 +106,10 @@ struct o2g_attr {
 	 */
 	void (*lost)(void *arg, int rank, int finished);
 	/*
-	 * Then: is a receive or a send of this tag to end with O2G_ERR_PEER,
-	 * too, though its own peer is there? Asked again now and then while
-	 * there are such. NULL: only receives from any source do that are posted
-	 * when a peer dies.
+	 * After that: must a receive or a send with this tag also end with
+	 * O2G_ERR_PEER, although its own peer is alive? Asked again now and then
+	 * while there are such requests. NULL: only receives from any source that
+	 * are posted when a peer dies.
 	 */
 	int (*doomed)(void *arg, uint64_t tag, int which);
 	void *arg; /* of all four */
@@ -117,11 +117,11 @@ struct o2g_attr {
 
 int o2g_open(const struct o2g_attr *attr, struct o2g_ep **ep);
 /*
- * Another secret than it was opened with, where the members of a job agree on one
- * later. Before any peer knows the address.
+ * A secret in place of the one it was opened with, for jobs whose members agree on
+ * one later. To be called before any peer knows the address.
  */
 void o2g_set_secret(struct o2g_ep *ep, const unsigned char *secret);
-/* Says goodbye to the peers and frees all; pending requests are lost. */
+/* Says goodbye to the peers and frees everything; pending requests are lost. */
 void o2g_close(struct o2g_ep *ep);
 /* The string that other endpoints need to reach this one. */
 int o2g_address(struct o2g_ep *ep, char *address, size_t size);
@@ -187,14 +187,14 @@ int o2g_wait_errors(struct o2g_ep *ep, struct o2g_req *const *reqs, size_t n,
 int o2g_wait_any(struct o2g_ep *ep, struct o2g_req *const *reqs, size_t n,
 		 size_t *index, struct o2g_status *status);
 /* Makes progress, then sleeps, until cond(arg) is true, after which it is not
- * asked again. -ETIMEDOUT after timeout_us microseconds; negative waits for ever.
+ * asked again. -ETIMEDOUT after timeout_us microseconds; negative: no limit.
  * cond must not block. */
 int o2g_wait_until(struct o2g_ep *ep, int (*cond)(void *arg), void *arg,
 		   int64_t timeout_us);
 /*
  * The same for what peers write into memory that is shared with them: that is
- * looked at before messages are. Who sleeps is counted in *asleep, which all of
- * them share; a peer that has written passes a full fence, and if it then finds
+ * looked at before messages are. Whoever sleeps is counted in *asleep, which all
+ * of them share; a peer that has written passes a full fence, and if it then finds
  * somebody asleep, wakes them with o2g_nudge.
  */
 int o2g_wait_shared(struct o2g_ep *ep, int (*cond)(void *arg), void *arg,
@@ -261,9 +261,9 @@ int o2g_get(struct o2g_ep *ep, int peer, const struct o2g_seg *segs,
 /* --- looking inside --- */
 
 struct o2g_peer_info {
-	char channel[16]; /* "shm", "tcp", "self", or "" before first use */
+	char channel[16]; /* "shm", "bpf", "tcp", "self"; "" before first use */
 	char host[64];
-	char address[128]; /* both ends, in the channel's words */
+	char address[128]; /* both ends, as the channel writes them */
 	int alive;
 	uint64_t messages_sent, bytes_sent, messages_received, bytes_received;
 };
@@ -275,12 +275,12 @@ struct o2g_ep_info {
 };
 int o2g_ep_info(struct o2g_ep *ep, struct o2g_ep_info *info);
 
-/* Words for a negative return value. Never NULL. */
+/* Describes a negative return value. Never NULL. */
 const char *o2g_strerror(int error);
-/* A sentence for the latest loss of this peer: who, where, why. */
+/* A sentence about the latest loss of this peer: which, where and why. */
 int o2g_peer_error(struct o2g_ep *ep, int peer, char *text, size_t size);
 
-/* --- the eight calls of the 2004 driver, on the process's endpoint --- */
+/* --- the eight calls of the 2004 driver, which need no endpoint --- */
 
 /*
  * These return 0 or, like the driver's, a positive errno: EAGAIN from
