@@ -30,8 +30,8 @@ static void usage(FILE *out)
 	      "       o2g bpf unload [--user NAME]... [--group NAME]...\n"
 	      "       o2g bpf status\n"
 	      "\n"
-	      "load: let these users' ranks receive through the BPF program; N ranks of\n"
-	      "each at a time. Without --user and --group: the calling user.\n",
+	      "load lets these users' ranks receive through the BPF program, N ranks of each\n"
+	      "user at a time. Without --user and --group it is for the calling user.\n",
 	      out);
 }
 
@@ -75,7 +75,9 @@ static int read_request(int argc, char **argv, struct request *r)
 			bad = -1;
 	}
 	if (!bad && optind < argc) {
-		fprintf(stderr, "o2g bpf: what is \"%s\"?\n", argv[optind]);
+		fprintf(stderr,
+			"o2g bpf: \"%s\" is not an option; `o2g bpf` lists them\n",
+			argv[optind]);
 		bad = -1;
 	}
 	return bad;
@@ -161,7 +163,7 @@ static int load(struct request *r)
 			bpf_dir_unmount(r->dir);
 			return 1;
 		}
-		printf("user %s: %d seats made, %u there\n", name, made,
+		printf("user %s: %d seats made, %u in all\n", name, made,
 		       r->seats);
 	}
 	return 0;
@@ -231,7 +233,7 @@ static void show_user(const char *dir, unsigned uid, void *arg)
 	bpf_user_name(uid, name, sizeof(name));
 	printf("user %s (%u): %u seats, ", name, uid, one.seats);
 	if (one.hidden)
-		puts("not ours to look at");
+		puts("which you may not look into");
 	else
 		printf("%u taken\n", one.taken);
 	all->users++;

@@ -2,7 +2,7 @@
 /*
  * Which kernels: sockmaps lost data or crashed in many releases, and the fixes
  * went to the stable ones late. 6.1 has them from 6.1.170 on, 6.12 from 6.12.94
- * on, and 6.18 and later from the start. What is between was given up before.
+ * on, and 6.18 and later from the start. Releases in between ended without them.
  */
 #include "bpf.h"
 

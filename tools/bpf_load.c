@@ -85,8 +85,7 @@ int bpf_load_seat(const char *path, uid_t uid, char *why, size_t why_size)
 	o = o2g_bpf__open_and_load();
 	err = o ? attach(o) : -errno;
 	if (err) {
-		snprintf(why, why_size,
-			 "the kernel does not take the program: %s%s",
+		snprintf(why, why_size, "the kernel rejects the program: %s%s",
 			 strerror(-err), advice(err));
 		goto out;
 	}

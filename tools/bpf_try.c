@@ -130,11 +130,11 @@ static const char *run(struct trial *t)
 	if (err)
 		return "joining";
 	if (!in_ring(t, 'a'))
-		return "what was there before";
+		return "data that was there before";
 	if (send(t->there, "b", 1, 0) != 1 || !in_ring(t, 'b'))
 		return "a small piece";
 	if (!t->seat->conns[0].known)
-		return "the numbers of TCP";
+		return "TCP's sequence numbers";
 	t->seat->conns[0].pass = 1;
 	if (!through_socket(t))
 		return "a large piece";
@@ -142,7 +142,7 @@ static const char *run(struct trial *t)
 	t->seen++; /* it was told of */
 	if (send(t->there, "c", 1, 0) != 1 || !in_ring(t, 'c'))
 		return "a small piece after it";
-	return sees_end(t) ? NULL : "the end";
+	return sees_end(t) ? NULL : "the end of the connection";
 }
 
 int bpf_try(int socks, struct bpf_seat *seat, char *why, size_t why_size)
@@ -153,7 +153,7 @@ int bpf_try(int socks, struct bpf_seat *seat, char *why, size_t why_size)
 
 	if (err) {
 		snprintf(why, why_size,
-			 "no connection over loopback to try it: %s",
+			 "cannot connect over loopback to try it: %s",
 			 strerror(-err));
 		return err;
 	}
@@ -169,7 +169,7 @@ int bpf_try(int socks, struct bpf_seat *seat, char *why, size_t why_size)
 		return 0;
 	snprintf(
 		why, why_size,
-		"this kernel fails the trial (%s): sockmaps do not work here as they should",
+		"this kernel fails the trial (%s): its sockmaps do not work as they should",
 		failed);
 	return -EPROTO;
 }

@@ -15,7 +15,7 @@ int look_open(void)
 
 	if (fd < 0 && errno == ENOENT)
 		fprintf(stderr,
-			"o2g: %s not found: the driver is not loaded, and without it there is nothing to look at; `modprobe o2g` or `insmod o2g.ko`\n",
+			"o2g: %s not found: the driver is not loaded, so there is nothing to show; load it with `modprobe o2g` or `insmod o2g.ko`\n",
 			O2GD_DEVICE);
 	else if (fd < 0)
 		fprintf(stderr, "o2g: %s: %s\n", O2GD_DEVICE, strerror(errno));
@@ -39,7 +39,8 @@ long look_list(int fd, struct o2gd_list_entry **entries)
 		l.max = room;
 		l.addr = (uintptr_t)all;
 		if (ioctl(fd, O2GD_LIST, &l)) {
-			fprintf(stderr, "o2g: the driver does not tell: %s\n",
+			fprintf(stderr,
+				"o2g: the driver does not list its endpoints: %s\n",
 				strerror(errno));
 			break;
 		}
@@ -79,9 +80,9 @@ const char *look_lost(unsigned int why)
 	case O2GD_LOST_ERROR:
 		return "lost: the connection failed";
 	case O2GD_LOST_HEADER:
-		return "lost: a header that is none";
+		return "lost: a broken header";
 	case O2GD_LOST_PACKET:
-		return "lost: a packet that the eight calls do not know";
+		return "lost: a packet of a kind that the eight calls do not have";
 	case O2GD_LOST_MEMORY:
 		return "lost: out of memory";
 	default:

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
-/* What the driver tells of endpoints; shared by `o2g top` and `o2g queues`. */
+/* What the driver says about endpoints; shared by `o2g top` and `o2g queues`. */
 #ifndef TOOLS_LOOK_H
 #define TOOLS_LOOK_H
 
@@ -7,13 +7,13 @@
 
 #include "uapi/o2g.h"
 
-/* The device, for looking; -1, and a line about why, when it is not there. */
+/* The device, for looking; -1, and a line that says why, when it is not there. */
 int look_open(void);
-/* All endpoints the caller may see; free() them. -1 and a line on error. */
+/* All endpoints that the caller may see; free() them. -1, and a line, on error. */
 long look_list(int fd, struct o2gd_list_entry **entries);
 /* What was refused or dropped since the endpoint was opened, by name. */
 void look_print_drops(const struct o2gd_info *info, const char *before);
-/* Why a peer is lost, in words: enum o2gd_lost. */
+/* Describes why a peer was lost: enum o2gd_lost. */
 const char *look_lost(unsigned int why);
 
 #endif

@@ -13,16 +13,16 @@ static const struct cmd {
 	const char *arguments, *help;
 } table[] = {
 	{ "info", cmd_info, "[--json]",
-	  "settings, interfaces, channels and the engine, and why" },
+	  "what would be used, and why: engine, channels, interfaces, settings" },
 	{ "perf", cmd_perf, "[-n N] COMMAND",
 	  "measure messages: latency, bandwidth, collectives, ..." },
 	{ "bpf", cmd_bpf, "load|...",
 	  "receive through a BPF program, for ordinary users" },
 	{ "top", cmd_top, "[-d S] [-n N]", "the driver's endpoints, at work" },
 	{ "queues", cmd_queues, "PID",
-	  "what a process waits for, and what for it" },
+	  "what a process is waiting for, and what is waiting for it" },
 	{ "version", cmd_version, "", "the version" },
-	{ "help", cmd_help, "", "this" },
+	{ "help", cmd_help, "", "this list" },
 };
 
 #define NCMDS (sizeof(table) / sizeof(table[0]))

@@ -63,10 +63,10 @@ static int count_options(int argc, char **argv)
 	while (i < argc && argv[i][0] == '-' && !asks_for_help(argv[i])) {
 		if (!is_for_mpiexec(argv[i]) || i + 1 == argc) {
 			fprintf(stderr,
-				"o2g perf: %s is not possible here. Before "
-				"the command there may be -n, -hosts, -f,\n"
-				"-ppn and -agent, each with a value; with "
-				"anything else: mpiexec ... o2g perf COMMAND\n",
+				"o2g perf: %s is not possible here. Options "
+				"before the command are -n, -hosts, -f, -ppn\n"
+				"and -agent, each with a value; for others, "
+				"use mpiexec ... o2g perf COMMAND\n",
 				argv[i]);
 			return -1;
 		}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
-/* o2g queues PID: what a process waits for, and what waits for it. */
+/* o2g queues PID: what a process is waiting for, and what is waiting for it. */
 #include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -126,13 +126,13 @@ static int print_rank(int fd, const struct o2gd_list_entry *ep)
 static void print_state(const struct o2gd_paper_sock *s)
 {
 	if (s->state == O2GD_PAPER_HOLDS)
-		printf("%llu bytes wait for room\n",
+		printf("%llu bytes are waiting for room\n",
 		       (unsigned long long)s->length);
 	else if (s->state != O2GD_PAPER_LOST)
 		printf("open\n");
 	else
 		printf("%s%s\n", look_lost(s->why),
-		       s->inside ? ", inside a message" : "");
+		       s->inside ? ", in the middle of a message" : "");
 }
 
 static int print_sockets(int fd, const struct o2gd_list_entry *ep)
@@ -205,7 +205,7 @@ int cmd_queues(int argc, char **argv)
 	close(fd);
 	if (n >= 0 && !found)
 		fprintf(stderr,
-			"o2g: process %lu has no endpoint in the driver, or it is not yours to see\n",
+			"o2g: process %lu has no endpoint in the driver, or none that you may see\n",
 			pid);
 	return found ? 0 : 1;
 }

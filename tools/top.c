@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
-/* o2g top [-d SECONDS] [-n TIMES]: the endpoints of the driver, at work. */
+/* o2g top [-d SECONDS] [-n TIMES]: what the driver's endpoints are doing. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>

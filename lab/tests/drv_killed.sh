@@ -45,7 +45,7 @@ round()
 	gone=$(grep -c 'goes$' /tmp/out)
 	echo "$name, killed $args: exit code $code, $gone in order, $SECONDS s"
 	# Before all have met in MPI_Init there is no going on without it.
-	grep -q 'and other ranks wait for it; the job is ended$' /tmp/out &&
+	grep -q 'and other ranks are waiting for it; the job is ended$' /tmp/out &&
 		[ $code != 124 ] && return
 	case $code.$gone in 137.3 | 137.4 | 0.4) return ;; esac
 	cat /tmp/out

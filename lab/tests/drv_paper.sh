@@ -16,7 +16,7 @@ grep -Eq '^ *[0-9]+ +eight .* 1 +2$' /tmp/top || fail "o2g top: no such line"
 for line in 'the eight calls$' 'receives posted: 1$' \
 	'messages nobody has asked for: 2$' ' 0 +9 +0 +ffffffff +500$' \
 	' 0 +0 +5 +1000$' ' 3 +0 +6 +2000  arriving$' '^dump area: [0-9]+ bytes' \
-	'^sockets: 3$' ' 0 +2 +1010 +1 +0  open$' ' 262144 bytes wait for room$' \
+	'^sockets: 3$' ' 0 +2 +1010 +1 +0  open$' ' 262144 bytes are waiting for room$' \
 	'bytes beyond the end of their receive: 7$'; do
 	grep -Eq "$line" /tmp/queues || fail "o2g queues: no $line"
 done

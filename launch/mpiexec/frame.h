@@ -2,7 +2,7 @@
 /*
  * The control stream between mpiexec and the proxy of one host: the stdin and
  * stdout of the proxy, carried by whatever agent started it. No port is
- * opened, and who may talk is the agent's business (ssh's, usually).
+ * opened, and it is up to the agent (usually ssh) who may talk.
  *
  * A frame is type, rank and length, 32 bits each, little-endian, then the
  * payload. The proxy writes a line of greeting before its first frame; what

@@ -43,7 +43,7 @@ void job_check_done(void)
 	job.stop = true;
 }
 
-static void fence_in(struct node *n, struct reader *data)
+static void on_fence_in(struct node *n, int rank, struct reader *data)
 {
 	if (n->in_fence)
 		return;
@@ -61,7 +61,7 @@ static void fence_in(struct node *n, struct reader *data)
 		job.nodes[i].in_fence = false;
 }
 
-/* Those who can be reached by others leave together. */
+/* Ranks that others can reach leave together. */
 static void check_leaving(void)
 {
 	bool some = false;
@@ -80,7 +80,55 @@ static void check_leaving(void)
 	job_send_all(FRAME_LEAVE, -1, NULL, 0);
 }
 
-static void aborted(int rank, struct reader *data)
+/* --- frames of the proxies: what each does --- */
+
+static void on_stdout(struct node *n, int rank, struct reader *data)
+{
+	io_output(n, FRAME_STDOUT, rank, data);
+}
+
+static void on_stderr(struct node *n, int rank, struct reader *data)
+{
+	io_output(n, FRAME_STDERR, rank, data);
+}
+
+static void on_stdin_taken(struct node *n, int rank, struct reader *data)
+{
+	io_stdin_taken();
+}
+
+static void on_waiting(struct node *n, int rank, struct reader *data)
+{
+	job.waiting = true;
+	verdict_check_waiting();
+}
+
+static void on_share(struct node *n, int rank, struct reader *data)
+{
+	job.ranks[rank].shared = true;
+	job_send_all(FRAME_SHARED, -1, data->at, data->end - data->at);
+}
+
+static void on_await(struct node *n, int rank, struct reader *data)
+{
+	uint32_t awaited = read_u32(data);
+
+	if (awaited >= (uint32_t)job.place.size) {
+		data->bad = 1;
+		return;
+	}
+	job.ranks[awaited].awaited = true;
+	verdict_check_waiting();
+}
+
+static void on_leaving(struct node *n, int rank, struct reader *data)
+{
+	job.ranks[rank].leaving = true;
+	verdict_check_waiting();
+	check_leaving();
+}
+
+static void on_abort(struct node *n, int rank, struct reader *data)
 {
 	int code = (int)read_u32(data);
 	const char *ranks = read_str(data);
@@ -91,14 +139,7 @@ static void aborted(int rank, struct reader *data)
 		verdict_abort(rank, code);
 }
 
-static void cannot(int rank, struct reader *data)
-{
-	int code = read_u32(data);
-
-	verdict_fail(CAUSE_OTHER, rank, code, xstrdup(read_str(data)));
-}
-
-static void exited(int rank, struct reader *data)
+static void on_exit_of(struct node *n, int rank, struct reader *data)
 {
 	int status = read_u32(data);
 	enum rank_state state = read_u32(data);
@@ -115,81 +156,55 @@ static void exited(int rank, struct reader *data)
 	check_leaving();
 }
 
-static bool names_rank(enum frame_type type)
+static void on_cannot(struct node *n, int rank, struct reader *data)
 {
-	return type == FRAME_ABORT || type == FRAME_EXIT ||
-	       type == FRAME_STDOUT || type == FRAME_STDERR ||
-	       type == FRAME_CANNOT || type == FRAME_SHARE ||
-	       type == FRAME_AWAIT || type == FRAME_LEAVING;
+	int code = read_u32(data);
+
+	verdict_fail(CAUSE_OTHER, rank, code, xstrdup(read_str(data)));
 }
 
-static void await(struct reader *data)
+static void on_line(struct node *n, int rank, struct reader *data)
 {
-	uint32_t rank = read_u32(data);
-
-	if (rank >= (uint32_t)job.place.size) {
-		data->bad = 1;
-		return;
-	}
-	job.ranks[rank].awaited = true;
-	verdict_check_waiting();
+	say("%s", read_str(data));
 }
+
+static void on_done(struct node *n, int rank, struct reader *data)
+{
+	n->done = true;
+	job_check_done();
+}
+
+static const struct {
+	void (*fn)(struct node *n, int rank, struct reader *data);
+	bool names_rank;
+} handlers[] = {
+	[FRAME_STDOUT] = { on_stdout, true },
+	[FRAME_STDERR] = { on_stderr, true },
+	[FRAME_STDIN_TAKEN] = { on_stdin_taken, false },
+	[FRAME_WAITING] = { on_waiting, false },
+	[FRAME_FENCE_IN] = { on_fence_in, false },
+	[FRAME_ABORT] = { on_abort, true },
+	[FRAME_EXIT] = { on_exit_of, true },
+	[FRAME_CANNOT] = { on_cannot, true },
+	[FRAME_TEXT] = { on_line, false },
+	[FRAME_DONE] = { on_done, false },
+	[FRAME_SHARE] = { on_share, true },
+	[FRAME_AWAIT] = { on_await, true },
+	[FRAME_LEAVING] = { on_leaving, true },
+};
+
+#define NHANDLERS (sizeof(handlers) / sizeof(*handlers))
 
 static void on_frame(struct chan *c, enum frame_type type, int rank,
 		     struct reader *data)
 {
-	struct node *n = c->arg;
-
-	if (names_rank(type) && (rank < 0 || rank >= job.place.size)) {
+	if (type >= NHANDLERS || !handlers[type].fn ||
+	    (handlers[type].names_rank &&
+	     (rank < 0 || rank >= job.place.size))) {
 		data->bad = 1;
 		return;
 	}
-	switch (type) {
-	case FRAME_STDOUT:
-	case FRAME_STDERR:
-		io_output(n, type, rank, data);
-		break;
-	case FRAME_STDIN_TAKEN:
-		io_stdin_taken();
-		break;
-	case FRAME_WAITING:
-		job.waiting = true;
-		verdict_check_waiting();
-		break;
-	case FRAME_SHARE:
-		job.ranks[rank].shared = true;
-		job_send_all(FRAME_SHARED, -1, data->at, data->end - data->at);
-		break;
-	case FRAME_AWAIT:
-		await(data);
-		break;
-	case FRAME_LEAVING:
-		job.ranks[rank].leaving = true;
-		verdict_check_waiting();
-		check_leaving();
-		break;
-	case FRAME_FENCE_IN:
-		fence_in(n, data);
-		break;
-	case FRAME_ABORT:
-		aborted(rank, data);
-		break;
-	case FRAME_EXIT:
-		exited(rank, data);
-		break;
-	case FRAME_CANNOT:
-		cannot(rank, data);
-		break;
-	case FRAME_TEXT:
-		say("%s", read_str(data));
-		break;
-	case FRAME_DONE:
-		n->done = true;
-		job_check_done();
-		break;
-	default:
-		data->bad = 1;
-	}
+	handlers[type].fn(c->arg, rank, data);
 }
 
 static void on_text(struct chan *c, const char *line)
@@ -206,13 +221,13 @@ static char *why_not_started(struct node *n)
 {
 	if (chan_babbles(&n->chan))
 		return xprintf(
-			"cannot start on host %s: the agent prints without end (\"%s...\") and does not start o2g-proxy; check that `%s %s true` prints nothing and ends",
+			"cannot start on host %s: the agent keeps printing (\"%s...\") and does not start o2g-proxy; check that `%s %s true` prints nothing and ends",
 			n->name, n->chan.said, remote_agent(), n->name);
 	if (n->here)
 		return xprintf("the proxy on this host did not start (%s)",
 			       remote_fate(n));
 	return xprintf(
-		"cannot start on host %s: the agent %s; check that `%s %s true` works without a question, and that o2g-proxy is there (-proxy PATH)",
+		"cannot start on host %s: the agent %s; check that `%s %s true` works without a prompt, and that o2g-proxy is there (-proxy PATH)",
 		n->name, remote_fate(n), remote_agent(), n->name);
 }
 

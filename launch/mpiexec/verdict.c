@@ -289,7 +289,7 @@ static const char *how_it_ends(const struct job_rank *k)
 				      "has ended";
 }
 
-/* It was to go on without those who fail. */
+/* The job was to go on without those that fail. */
 static void cannot_go_on(char *text)
 {
 	if (!first.cause) {
@@ -313,8 +313,8 @@ void verdict_check_waiting(void)
 		r++;
 	if (r == job.place.size)
 		return;
-	text = xprintf("rank %d on %s %s, and other ranks wait for it", r,
-		       job_host(r), how_it_ends(&job.ranks[r]));
+	text = xprintf("rank %d on %s %s, and other ranks are waiting for it",
+		       r, job_host(r), how_it_ends(&job.ranks[r]));
 	if (!job.opt->keep_going) {
 		verdict_fail(CAUSE_EXIT, r, EXIT_TROUBLE, text);
 		return;

@@ -56,8 +56,8 @@ bool pmi_shares(void);
 #define PMI_SECRET_KEY "o2g-secret"
 /* What we have put becomes visible to the others soon, without a barrier. */
 int pmi_share(void);
-/* We look again and again for what @owner has to share: if it ends without, the
- * job fails, and we need not look for ever. Returns at once. */
+/* We look again and again for what @owner has to share: if it ends without having
+ * shared it the job fails, so we need not look any longer. Returns at once. */
 int pmi_await(int owner);
 /* Returns when every rank that has shared something, or was in a barrier, wants
  * to leave. */

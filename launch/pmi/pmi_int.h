@@ -50,7 +50,7 @@ struct pmi_conn {
 	bool lost;	 /* said so already; every call fails */
 	size_t have;	 /* bytes in buf */
 	size_t used;	 /* of these, what was handed out last */
-	int patience_ms; /* for an answer, or to connect; negative: for ever */
+	int patience_ms; /* for an answer, or to connect; negative: no limit */
 	bool slow;	 /* said so already */
 	uint64_t until;	 /* when patience ends, of o2g_now_ns */
 	char buf[PMI_LINE_MAX];

@@ -33,9 +33,9 @@ line()
 }
 
 line ExecStart || skip "$(tail -n 1 "$TMP/out")"
-expect "$TMP/out" '^user root: 16 seats made, 16 there'
+expect "$TMP/out" '^user root: 16 seats made, 16 in all'
 line ExecReload || fail "ExecReload"
-expect "$TMP/out" '^user root: 0 seats made, 16 there'
+expect "$TMP/out" '^user root: 0 seats made, 16 in all'
 O2G_STATS=1 O2G_CHANNELS=bpf timeout 30 "$MPIEXEC" -n 2 "$MPI_TESTS/pt2pt" \
 	>"$TMP/job" 2>&1 || { cat "$TMP/job"; fail "a job"; }
 expect "$TMP/job" '^ +0 +1 +bpf '

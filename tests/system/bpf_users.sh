@@ -45,7 +45,7 @@ O2G_CHANNELS=bpf as 4712 bin/o2g info >info
 expect info 'bpf +not usable: no seat for user 4712'
 expect info 'tcp +usable'
 as 4712 bin/o2g bpf status >status
-expect status '^user 4711 .*not ours to look at'
+expect status '^user 4711 .*may not look into'
 for f in socks bell seat; do
 	[ "$(stat -c '%u %a' "$BPF_DIR/4711/0/$f")" = "4711 600" ] ||
 		fail "$f: $(stat -c '%u %a' "$BPF_DIR/4711/0/$f")"
@@ -67,7 +67,7 @@ expect out '^usage'
 
 # More seats for whom has some, and all of them gone again.
 bin/o2g bpf load --user 4711 --seats 6 >out || fail "load again"
-expect out '^user 4711: 2 seats made, 6 there'
+expect out '^user 4711: 2 seats made, 6 in all'
 bin/o2g bpf unload
 
 # One seat for two ranks: one has it, the other is without, and they talk.

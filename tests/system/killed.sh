@@ -27,7 +27,7 @@ for ((i = 0; i < rounds; i++)); do
 		$hosts -n $n "$prog" $args >"$TMP/out" 2>&1
 	code=$?
 	# Before all have met in MPI_Init there is no going on without it.
-	grep -q 'and other ranks wait for it; the job is ended$' "$TMP/out" &&
+	grep -q 'and other ranks are waiting for it; the job is ended$' "$TMP/out" &&
 		[ $code != 124 ] && continue
 	gone=$(grep -c 'goes$' "$TMP/out")
 	# 142: SIGALRM; 0: it came too late

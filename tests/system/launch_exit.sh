@@ -64,9 +64,9 @@ expect "$TMP/err" "^mpiexec: rank 1 on $host exited with code 3; the others go o
 ends 3 "^mpiexec: rank 0 on $host exited with code 3$" \
 	-disable-auto-cleanup -n 1 sh -c 'exit 3'
 # ... unless they wait for that rank.
-ends 1 "rank 0 on $host has ended without calling MPI_Init, and other ranks wait for it; the job is ended$" \
+ends 1 "rank 0 on $host has ended without calling MPI_Init, and other ranks are waiting for it; the job is ended$" \
 	-disable-auto-cleanup -n 1 true : -n 1 "$PROG"
-ends 1 "rank 1 on $host has ended without calling MPI_Init, and other ranks wait for it; the job is ended$" \
+ends 1 "rank 1 on $host has ended without calling MPI_Init, and other ranks are waiting for it; the job is ended$" \
 	-disable-auto-cleanup -n 1 "$PROG" : -n 1 sleep 0.3
 # ... or one wants all to end, be it the first that fails or a later one.
 ends 7 "rank 2 on $host called MPI_Abort with code 7; the job is ended$" \

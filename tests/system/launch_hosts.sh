@@ -185,12 +185,12 @@ expect "$TMP/err" 'cannot start on host a: the agent ended with code 127; check 
 begin=$(now_ms)
 run -agent yes -hosts a -n 1 true
 expect_rc 1
-expect "$TMP/err" '^mpiexec: cannot start on host a: the agent prints without end \("a [^"]*\.\.\."\) and does not start o2g-proxy; check that `yes a true` prints nothing and ends$'
+expect "$TMP/err" '^mpiexec: cannot start on host a: the agent keeps printing \("a [^"]*\.\.\."\) and does not start o2g-proxy; check that `yes a true` prints nothing and ends$'
 expect "$TMP/err" 'more lines are not shown'
 [ "$(wc -l <"$TMP/err")" -lt 110 ] || fail "all that the agent prints is shown"
 run -agent "$TMP/agent-drone" -hosts a -n 1 true
 expect_rc 1
-expect "$TMP/err" 'cannot start on host a: the agent prints without end \("xxx'
+expect "$TMP/err" 'cannot start on host a: the agent keeps printing \("xxx'
 expect_lines "$TMP/err" 1
 [ $(($(now_ms) - begin)) -lt 15000 ] || fail "an agent that prints is heard for long"
 # Not so one that only says much.

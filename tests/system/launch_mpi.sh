@@ -40,7 +40,7 @@ expect "$TMP/err" '^o2g: rank [01] on .*rank 2'
 "$MPICC" -O1 -o "$TMP/some" tests/mpi/session_some.c || fail "mpicc"
 run -env NEVER 1 -n 4 "$TMP/some"
 expect_rc 1
-expect "$TMP/err" '^mpiexec: rank 1 on .* has ended without calling MPI_Init, and other ranks wait for it; the job is ended'
+expect "$TMP/err" '^mpiexec: rank 1 on .* has ended without calling MPI_Init, and other ranks are waiting for it; the job is ended'
 run -agent "/bin/sh -c 'shift; exec \"\$@\"' x" -hosts a,b,c -n 5 "$TMP/some"
 expect_rc 0
 
