@@ -13,7 +13,7 @@ FC       := gfortran
 endif
 FCFLAGS  ?= $(filter-out -Wall -Wextra,$(OPT)) -Wall
 # INTEGER is C's int here, which the compiler cannot know.
-FC_SAN   := $(if $(SAN),-fsanitize=address$(comma)undefined)
+FC_SAN   := $(if $(SAN),-fsanitize=address$(comma)undefined) $(if $(COVERAGE),--coverage)
 FC_OURS  := -fPIC -Wno-c-binding-type -ffree-line-length-none
 
 FGEN      := $(BUILD)/fortran

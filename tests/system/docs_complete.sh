@@ -43,7 +43,7 @@ done
 # What libo2g shares with libmpi and the tools is declared in a header that says
 # so; anything else has no business being visible.
 for f in $(comm -23 "$TMP/exported" <(echo "$public")); do
-	grep -lE "visibility push" base/*.h engine/*.h | xargs grep -qw "$f" ||
+	grep -lE "visibility push" base/*.h engine/*.h engine/*/*.h | xargs grep -qw "$f" ||
 		complain "$f is exported, but is in no header that allows it"
 done
 for f in $(nm -D --defined-only "$BUILD/lib/libmpi.so" |
