@@ -162,7 +162,7 @@ static void grant_extra(struct o2g_core *c, struct o2g_peer *p, u32 extra)
 static bool may_grant_extra(const struct o2g_core *c, const struct o2g_peer *p)
 {
 	return p->extra - p->extra_used < O2G_COST &&
-	       c->extra_total + O2G_CREDIT_EXTRA <= O2G_EXTRA_MAX;
+	       c->extra_total + O2G_CREDIT_EXTRA <= c->extra_max;
 }
 
 /*

@@ -30,6 +30,7 @@ void o2g_core_init(struct o2g_core *c, const struct o2g_core_ops *ops, u32 rank,
 	c->rank = rank;
 	c->budget_total = 64u << 20;
 	c->budget_peer = 4u << 20;
+	c->extra_max = (u32)~0;
 	c->data_chunk = 1u << 20;
 	o2g_list_init(&c->stalled_peers);
 	o2g_match_init(&c->match, bins, nbins, seed);

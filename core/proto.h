@@ -12,10 +12,9 @@
  * without credit for its next message keeps it at home, in order, and says it is
  * stalled. The receiver then grants more while the budget allows; after that a
  * few envelopes (RTS, O2G_COST each), by which the sender falls back to
- * rendezvous; and more and more of them, up to O2G_EXTRA_MAX, when a receive is
- * posted that nothing at hand satisfies, since the message it wants may be one that
- * is held back:
- * envelopes may exceed the limit for a program that receives its last message
+ * rendezvous; and more and more of them, up to extra_max, when a receive is posted
+ * that nothing at hand satisfies, since the message it wants may be one that is held
+ * back: envelopes may exceed the limit for a program that receives its last message
  * first, payload never.
  */
 #ifndef O2G_PROTO_H
@@ -29,7 +28,6 @@
 #define O2G_CREDIT_RESERVE (4u << 10) /* eager data leaves this to RTS */
 #define O2G_CREDIT_FLOW (1u << 20)    /* a grant grows to this by itself */
 #define O2G_CREDIT_EXTRA (128u << 10) /* envelopes beyond the budget, a time */
-#define O2G_EXTRA_MAX (64u << 20)     /* ... in all: some 350,000 messages */
 #define O2G_GETS_MAX 256  /* gets from one peer under way; it refuses more */
 #define O2G_PUTS_MAX 1024 /* pieces of puts that have not been answered */
 
@@ -254,10 +252,10 @@ struct o2g_core {
 	u32 rank;
 	u64 budget_total; /* unexpected bytes all peers together may use */
 	u64 granted_total;
-	u64 extra_total;   /* likewise, for envelopes beyond that */
-	u32 budget_peer;   /* what one peer's grant may grow to */
-	u32 npeers_alive;  /* peers initialised and not down */
-	u32 posted_any;	   /* receives posted for any source */
+	u64 extra_max, extra_total; /* likewise, envelopes beyond that */
+	u32 budget_peer;	    /* what one peer's grant may grow to */
+	u32 npeers_alive;	    /* peers initialised and not down */
+	u32 posted_any;		    /* receives posted for any source */
 	bool any_outlives; /* ... which end with no peer: the engine sees to
 			    * them, by o2g_proto_give_up() */
 	struct o2g_list stalled_peers;

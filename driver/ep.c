@@ -10,6 +10,7 @@
 #include <linux/slab.h>
 
 #define FIRST_BINS 256
+#define EXTRA_MAX (64u << 20) /* envelopes beyond the budget */
 #define MAX_RANKS BIT(20)
 #define PUSHES 8 /* sockets a caller serves itself; workers do the rest */
 
@@ -196,6 +197,7 @@ static void init_core(struct o2gk_ep *ep, const struct o2gd_setup *s,
 		      get_random_u64());
 	ep->core.budget_total = s->dump_size;
 	ep->core.budget_peer = share;
+	ep->core.extra_max = EXTRA_MAX;
 	ep->core.data_chunk = s->data_chunk;
 	/* Only the library knows which of them nobody is left for. */
 	ep->core.any_outlives = true;

@@ -137,7 +137,8 @@ static void credit__bounded(void **state)
 	for (int i = 0; i < 100; i++)
 		TO_T(.type = O2G_PKT_CREDIT, .flags = O2G_PKTF_STALLED);
 	assert_int_equal(tc->peer.extra, O2G_CREDIT_EXTRA);
-	t.core.extra_total = O2G_EXTRA_MAX - O2G_COST;
+	t.core.extra_max = 1 << 20;
+	t.core.extra_total = t.core.extra_max - O2G_COST;
 	extra = tc->peer.extra;
 	while (TO_T(.type = O2G_PKT_RTS, .length = 1, .tag = 1,
 		    .flags = O2G_PKTF_ENVELOPE) == OK)
