@@ -9,7 +9,8 @@
 # make real       run programs that others have written; P=name runs one
 # make vm-test    the driver in virtual machines (see docs/lab.md)
 # make bench      compare with MPICH and Open MPI, BASE=dir also with another build of
-#                 ours; B=cases runs some (see docs/performance.md)
+#                 ours; B=cases runs some, NEWER_PEERS=0 does without newer peers
+#                 (see docs/performance.md)
 # make report     a page from the results: R=files, SVG=folder for README's pictures
 # make install    PREFIX=/usr/local DESTDIR=
 # make uninstall  the same PREFIX and DESTDIR
@@ -289,6 +290,7 @@ real:
 
 bench:
 	@scripts/setup bench
+	@$(if $(filter 0,$(NEWER_PEERS))$(findstring -q,$(B)),,BUILD=$(BUILD) bench/fetch-newer || [ $$? = 77 ])
 	@$(again) -s all bench-build
 	@BUILD=$(BUILD) bench/run $(if $(BASE),--base '$(abspath $(BASE))') $(B)
 

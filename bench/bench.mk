@@ -100,6 +100,24 @@ ifneq ($(shell command -v mpicc.openmpi),)
 $(eval $(call bench_rules,openmpi,mpicc.openmpi,,$(PERF_SRC)))
 endif
 
+# Preloaded to MPICH, so that waiting ranks yield.
+bench-build: $(BUILD)/bench/yield.so
+$(BUILD)/bench/yield.so: bench/yield.c
+	@mkdir -p $(@D)
+	$(CC) $(bench_flags) -shared -fPIC -o $@ $< -ldl
+
+# Newer versions, which bench/fetch-newer has unpacked beside the system. They are
+# made for a newer libc, which is not looked at when programs are linked.
+NEWER     := $(BUILD)/real/newer
+ifneq ($(wildcard $(NEWER)/.complete),)
+newer_lib := $(NEWER)/usr/lib/$(shell $(CC) -print-multiarch)
+newer_cc  := $(CC) -Wl,--no-as-needed -Wl,--unresolved-symbols=ignore-in-shared-libs
+$(eval $(call bench_rules,mpich-new,$(newer_cc) -I$(NEWER)/usr/include/$(shell \
+  $(CC) -print-multiarch)/mpich $(newer_lib)/libmpich.so.12,,$(PERF_SRC)))
+$(eval $(call bench_rules,openmpi-new,$(newer_cc) -I$(newer_lib)/openmpi/include \
+  $(newer_lib)/libmpi.so.40,,$(PERF_SRC)))
+endif
+
 # BASE=dir: another build of ours, to compare with. It may be older, so its
 # programs do without libo2g.
 ifneq ($(BASE),)

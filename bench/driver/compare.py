@@ -6,13 +6,8 @@ that is taken out of our own change."""
 
 import statistics
 
+from .results import LESS, MORE
 from .table import number
-
-# Columns in which less is better; in the others that are compared, more is.
-LESS = ("usec", "posted us", "unexpected us", "init ms", "alltoall ms",
-        "MiB after", "sockets after", "growth MiB", "cpu %", "ns",
-        "instructions", "ready s", "MB a rank")
-MORE = ("MB/s", "Mmsg/s", "Mop/s", "hidden%")
 
 
 def change(old, new, where, impl):

@@ -1,34 +1,22 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
-"""The MPIs that are compared, and how each starts a job at its best.
+"""What is compared, and how ours starts a job. The others are in peers.py.
 
 No launcher binds anything: in namespaces each would take the same first core.
 The programs pin themselves where that matters (--pin), the same for all.
 """
 
 import os
-import shutil
 import subprocess
 
-from . import bpf, netns
-
-HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-AGENT = os.path.join(HERE, "nsagent")
-
-
-def line_with(name, *words):
-    try:
-        done = subprocess.run(words, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, text=True, check=False)
-    except OSError:
-        return "?"
-    found = [x.strip() for x in done.stdout.splitlines() if name in x]
-    return found[0] if found else "?"
+from . import bpf, peers
+from .start import AGENT, line_with
 
 
 class O2G:
     """Ours. A variant is the same library with another engine or channel."""
     folder = "o2g"
     peer = False
+    ways = (None,)
 
     def __init__(self, build, key="o2g", title="O2G", tcp_settings=None):
         self.key, self.title = key, title
@@ -55,15 +43,13 @@ class O2G:
     def runs(self, transport):
         return self.key == "o2g" or transport not in ("shm", "host")
 
-    def host(self, ranks):
-        return [self.mpiexec, "-n", str(ranks)], {}
-
-    def shm(self, ranks):
-        return [self.mpiexec, "-n", str(ranks)], {"O2G_CHANNELS": "shm"}
-
-    def tcp(self, ranks, hosts):
-        return ([self.mpiexec, "-n", str(ranks), "-hosts", ",".join(hosts),
-                 "-agent", AGENT], dict(self.tcp_settings))
+    def start(self, case, hosts, _):
+        words = [self.mpiexec, "-n", str(case.ranks)]
+        if hosts:
+            return ([*words, "-hosts", ",".join(hosts), "-agent", AGENT],
+                    dict(self.tcp_settings))
+        shm = case.transport == "shm"
+        return words, {"O2G_CHANNELS": "shm"} if shm else {}
 
 
 class Base(O2G):
@@ -74,75 +60,12 @@ class Base(O2G):
         return self.key == "o2g-base" or transport not in ("shm", "host")
 
 
-class MPICH:
-    key, title = "mpich", "MPICH"
-    folder = "mpich"
-    peer = True
-    mpiexec = "mpiexec.mpich"
-
-    def version(self):
-        return "MPICH " + line_with("Version:", "mpichversion").split()[-1]
-
-    def usable(self):
-        return shutil.which(self.mpiexec)
-
-    def runs(self, _):
-        return True
-
-    def shm(self, ranks):
-        return [self.mpiexec, "-n", str(ranks)], {}
-
-    host = shm
-
-    def tcp(self, ranks, hosts):
-        # Without UCX_TLS, UCX sees one machine and shares memory.
-        return ([self.mpiexec, "-launcher", "ssh", "-launcher-exec", AGENT,
-                 "-hosts", ",".join(hosts), "-n", str(ranks)],
-                {"UCX_TLS": "tcp,self", "UCX_NET_DEVICES": netns.DEVICE})
-
-
-class OpenMPI:
-    key, title = "openmpi", "Open MPI"
-    folder = "openmpi"
-    peer = True
-    mpiexec = "mpiexec.openmpi"
-    # --oversubscribe also makes waiting ranks yield when there are more of
-    # them than cores, which is what Open MPI does best then.
-    common = ["--allow-run-as-root", "--bind-to", "none", "--oversubscribe",
-              "--mca", "pml", "ob1"]
-
-    def version(self):
-        return line_with("Open", self.mpiexec, "--version").replace(
-            "mpiexec.openmpi (OpenRTE)", "Open MPI")
-
-    def usable(self):
-        return shutil.which(self.mpiexec)
-
-    def runs(self, _):
-        return True
-
-    def shm(self, ranks):
-        return ([self.mpiexec, *self.common, "--mca", "btl", "vader,self",
-                 "--mca", "osc", "^ucx", "-n", str(ranks)], {})
-
-    host = shm
-
-    def tcp(self, ranks, hosts):
-        slots = -(-ranks // len(hosts))
-        return ([self.mpiexec, *self.common, "--mca", "plm_rsh_agent", AGENT,
-                 "--mca", "plm_rsh_no_tree_spawn", "1",
-                 "--mca", "btl", "tcp,self", "--mca", "btl_tcp_if_include",
-                 netns.DEVICE, "--mca", "oob_tcp_if_include", netns.DEVICE,
-                 "--mca", "osc", "^ucx",
-                 "--host", ",".join(f"{h}:{slots}" for h in hosts),
-                 "-n", str(ranks)], {})
-
-
 class Plain:
     """No MPI at all: what is possible, for the cases that have such a program.
     It is started with the names of the namespaces, not by a launcher."""
     folder = "plain"
     peer = False
+    ways = (None,)
 
     def __init__(self, build, key, title):
         self.build, self.key, self.title = build, key, title
@@ -168,7 +91,7 @@ def every(build, base=None):
             O2G(build, "o2g-bpf", "O2G bpf", {"O2G_CHANNELS": "bpf"}),
             O2G(build, "o2g-kernel", "O2G kernel",
                 {"O2G_ENGINE": "kernel", "O2G_CHANNELS": "tcp"}),
-            *before(base), MPICH(), OpenMPI(), Plain(build, "plain", "no MPI"),
+            *before(base), *peers.every(build), Plain(build, "plain", "no MPI"),
             Plain(build, "plain-bpf", "no MPI, by bpf"),
             Plain(build, "plain-flag", "no MPI, only a flag by bpf"))
 

@@ -26,10 +26,10 @@ class Progress:
     def seconds_left(self):
         return sum(self.expected(c, m) for c, m in self.left)
 
-    def begin(self, case, mpi, number):
+    def begin(self, case, mpi, number, way):
         line = (f"[{self.total - len(self.left) + 1}/{self.total}] "
                 f"{clock(self.seconds_left())} left: round {number + 1}, "
-                f"{case.key}, {mpi.title}")
+                f"{case.key}, {mpi.title}{f' ({way})' if way else ''}")
         now = time.monotonic()
         if sys.stderr.isatty() and not self.verbose:
             print(f"\r{line:78}", end="", file=sys.stderr, flush=True)

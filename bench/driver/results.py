@@ -1,12 +1,19 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 """What was measured, and the file it is kept in."""
 
+import copy
 import json
 import re
 import statistics
 
 FORMAT = 2
-NO_END = "no end after {} s"
+NO_END = "did not end in {} s"
+
+# Columns in which less is better; in the others that are compared, more is.
+LESS = ("usec", "posted us", "unexpected us", "init ms", "alltoall ms",
+        "MiB after", "sockets after", "growth MiB", "cpu %", "ns",
+        "instructions", "ready s", "MB a rank")
+MORE = ("MB/s", "Mmsg/s", "Mop/s", "hidden%")
 
 
 class Results:
@@ -19,6 +26,7 @@ class Results:
         self.failures = {}
         self.distances = {}
         self.durations = {}
+        self.ways = {}  # [case key][peer]: how it was run, see ways.py
 
     def add(self, key, impl, rows, distance, seconds):
         self.distances.setdefault(key, {}).setdefault(
@@ -34,11 +42,18 @@ class Results:
     def fail(self, key, impl, why):
         self.failures.setdefault(key, {})[impl] = why
 
-    def gave_up(self, key, impl):
-        """The seconds after which a run was ended, or None if it was not."""
-        why = self.failures.get(key, {}).get(impl, "")
-        found = re.fullmatch(NO_END.format(r"(\d+)"), why)
-        return int(found[1]) if found else None
+    def copy(self, key, old, new):
+        """What one entry has, as another."""
+        for table in (self.values, self.distances, self.durations):
+            table[key][new] = copy.deepcopy(table[key][old])
+
+    @staticmethod
+    def is_no_end(why):
+        return bool(re.fullmatch(NO_END.format(r"\d+"), why))
+
+    def no_end(self, key, impl):
+        """Was it ended because it took too long?"""
+        return self.is_no_end(self.failures.get(key, {}).get(impl, ""))
 
     def median(self, key, impl, size, column):
         cells = self.values.get(key, {}).get(impl, {})
@@ -46,9 +61,10 @@ class Results:
         return statistics.median(values) if values else None
 
     def impls(self):
-        found = {i for impls in self.values.values() for i in impls}
+        found = {i for table in (self.values, self.failures)
+                 for impls in table.values() for i in impls}
         order = ("o2g", "o2g-bpf", "o2g-kernel", "o2g-base", "o2g-base-bpf",
-                 "mpich", "openmpi")
+                 "mpich", "openmpi", "mpich-new", "openmpi-new")
         return [i for i in order if i in found]
 
     def ratio_to(self, peer, key, cell, ours):
@@ -91,6 +107,7 @@ def save(path, about, results):
     with open(path, "w", encoding="utf-8") as f:
         json.dump({"format": FORMAT, **about, "failures": results.failures,
                    "durations_s": results.durations,
+                   "ways": results.ways,
                    "core_distance_ns": results.distances,
                    "measured": results.as_list()}, f, indent=1)
         f.write("\n")
@@ -108,6 +125,7 @@ def load(path):
         results.failures = data["failures"]
         results.durations = data["durations_s"]
         results.distances = data["core_distance_ns"]
+        results.ways = data.get("ways", {})
         for row in data["measured"]:
             results.values.setdefault(row["case"], {}).setdefault(
                 row["mpi"], {})[row["size"], row["column"]] = row["values"]

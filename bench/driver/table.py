@@ -1,17 +1,26 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 """Judges the medians and prints the table."""
 
+from . import defaults
 from .cases import TARGETS, TRANSPORTS
+from .peers import DEFAULT, SPINS, YIELDS
 
 SIGN = {"ratio-max": "<=", "max": "<=", "depth-max": "<=",
         "ratio-min": ">=", "min": ">=", "mpich-min": ">="}
 PICTURED = {"o2g": "O2G", "o2g-bpf": "O2G bpf", "o2g-kernel": "O2G kernel",
             "mpich": "MPICH", "openmpi": "Open MPI"}
-TITLES = {**PICTURED, "o2g-base": "O2G before", "o2g-base-bpf": "bpf before"}
+TITLES = {**PICTURED, "o2g-base": "O2G before", "o2g-base-bpf": "bpf before",
+          "mpich-new": "new MPICH", "openmpi-new": "new OpenMPI"}
 # What the same takes without MPI, beside whose it is shown.
 PLAIN = {"o2g": ("plain",), "o2g-bpf": ("plain-bpf", "plain-flag")}
 PLAIN_TITLES = {"plain": "no MPI", "plain-bpf": "no MPI, by bpf",
                 "plain-flag": "no MPI, only a flag by bpf"}
+WAY_TITLES = {DEFAULT: "its defaults", SPINS: "spinning",
+              YIELDS: "yielding"}
+LEGEND = """
+y: fastest with ranks that yield while they wait. Open MPI does so with
+mpi_yield_when_idle; MPICH has no such setting, and bench/yield.c preloaded.
+no end: ended after the time that docs/performance.md names."""
 PLAIN_SHORT = {"plain": "no MPI", "plain-bpf": "no MPI", "plain-flag": "a flag"}
 
 
@@ -24,19 +33,11 @@ def score_of(results, target, ours):
         return results.ratio(*where, min if kind == "ratio-max" else max,
                              peers=target.peers, ours=target.ours)
     if kind == "mpich-min":
-        return results.ratio(*where, max, peers=("mpich",)) or \
-            at_least(results, target)
+        return results.ratio(*where, max, peers=("mpich",))
     if kind == "depth-max":
         first = results.sizes(target.case, target.column)[0]
         return ours / results.median(target.case, "o2g", first, target.column)
     return ours
-
-
-def at_least(results, target):
-    """How many times faster than MPICH, which was given up after its limit."""
-    limit = results.gave_up(target.case, "mpich")
-    seconds = results.median(target.case, "o2g", target.size, "seconds")
-    return limit / seconds if limit and seconds else None
 
 
 def plain_score(results, target, plain):
@@ -68,11 +69,15 @@ def judge(results, target):
                 else score <= target.limit)
         verdict = "PASS" if good else "MISS"
     return {"case": target.case, "text": target.text, "kind": target.kind,
+            "size": target.size, "column": target.column,
             "limit": target.limit, "values": at, "score": score,
             "verdict": verdict,
             "plain": {plain: plain_score(results, target, plain)
                       for plain in PLAIN.get(target.ours, ())},
-            "failed": [impl for impl in at if impl in failures]}
+            "ways": results.ways.get(target.case, {}),
+            "failed": [impl for impl in at if impl in failures],
+            "no end": [impl for impl in at
+                       if results.no_end(target.case, impl)]}
 
 
 def number(value):
@@ -86,8 +91,12 @@ def number(value):
 
 
 def cell(row, impl):
-    return ("failed" if impl in row["failed"]
-            else number(row["values"][impl]))
+    if impl in row.get("no end", ()):
+        return "no end"
+    if impl in row["failed"]:
+        return "failed"
+    yields = row.get("ways", {}).get(impl) == YIELDS
+    return number(row["values"][impl]) + " y" * yields
 
 
 def is_ratio(row):
@@ -101,8 +110,7 @@ def score_number(row, score):
 def score_text(row):
     if row["score"] is None:
         return ""
-    more = ">" if row["kind"] == "mpich-min" and "mpich" in row["failed"] else ""
-    return more + score_number(row, row["score"])
+    return score_number(row, row["score"])
 
 
 def plain_text(row):
@@ -114,7 +122,10 @@ def plain_text(row):
 
 
 def title_of(impl):
-    return TITLES.get(impl) or PLAIN_TITLES[impl]
+    """Also of a peer in one of its ways."""
+    name, _, way = impl.partition("/")
+    title = TITLES.get(name) or PLAIN_TITLES[name]
+    return f"{title} ({WAY_TITLES[way]})" if way else title
 
 
 def goal_text(row):
@@ -128,6 +139,15 @@ def rows_of(results):
     return [row for row in (judge(results, t) for t in targets) if row]
 
 
+def told_failures(results):
+    """(case, implementation, why). That one way of a peer was too slow is why
+    it is run by another, and no failure."""
+    for case, failed in results.failures.items():
+        for impl, why in failed.items():
+            if "/" not in impl or not results.is_no_end(why):
+                yield case, impl, why
+
+
 def table(results):
     """Prints the table; returns its rows."""
     rows, transport = rows_of(results), None
@@ -137,15 +157,18 @@ def table(results):
         if now != transport:
             transport = now
             print(f"\n{TRANSPORTS[now]:46}" +
-                  "".join(f"{TITLES[i]:>11}" for i in impls) +
+                  "".join(f"{TITLES[i]:>12}" for i in impls) +
                   f"{'score':>9}  target")
         print(f"  {row['text']:44}" +
-              "".join(f"{cell(row, i):>11}" for i in impls) +
+              "".join(f"{cell(row, i):>12}" for i in impls) +
               f"{score_text(row):>9}  {goal_text(row):8} "
               f"{row['verdict'] or '':5} {plain_text(row)}".rstrip())
-    for case, failed in results.failures.items():
-        for impl, why in failed.items():
-            print(f"\n{case} failed with {title_of(impl)}: {why}")
+    if any(c.endswith(" y") or c == "no end" for row in rows
+           for c in (cell(row, i) for i in impls)):
+        print(LEGEND)
+    for case, impl, why in told_failures(results):
+        print(f"\n{case}, {title_of(impl)}: {why}")
+    defaults.table(results, rows, number)
     far = [ns for impls in results.distances.values()
            for all_ns in impls.values() for ns in all_ns if ns]
     if far and max(far) > 1.5 * min(far):

@@ -4,7 +4,7 @@
 from html import escape
 
 from driver.table import (TITLES, cell, goal_text, plain_text, score_text,
-                          title_of)
+                          title_of, told_failures)
 
 from . import figures, svg
 
@@ -147,8 +147,7 @@ def facts(data):
 
 def failures(results):
     lines = [f"{case}, {title_of(impl)}: {why}"
-             for case, impls in results.failures.items()
-             for impl, why in impls.items()]
+             for case, impl, why in told_failures(results)]
     if not lines:
         return ""
     return ("<h2>What failed</h2><p>Runs that ended with an error or not "
@@ -157,7 +156,8 @@ def failures(results):
 
 
 def commands(data):
-    lines = [" ".join([c["case"], c["mpi"] + ":",
+    lines = [" ".join([c["case"], c["mpi"], f"({c['way']}):"
+                       if c.get("way") else ":",
                        *(f"{k}='{v}'" for k, v in c["environment"].items()
                          if k != "NSAGENT_HOSTS"), *c["command"]])
              for c in data["settings"]["commands"]]
