@@ -23,7 +23,7 @@ static const struct pkt_rule rules[O2G_PKT_MAX] = {
 	[O2G_PKT_CANCEL] = { "CANCEL", 0, 0 },
 	[O2G_PKT_CANCEL_ACK] = { "CANCEL_ACK", 0, 0 },
 	[O2G_PKT_BYE] = { "BYE", 0, 0 },
-	[O2G_PKT_MOVED] = { "MOVED", 0, 0 },
+	[O2G_PKT_CHANNEL... O2G_PKT_CHANNEL_LAST] = { "CHANNEL", 0, 0 },
 };
 
 void o2g_wire_encode(const struct o2g_hdr *h, void *buf48)

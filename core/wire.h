@@ -24,6 +24,17 @@
 #define O2G_HDR_SIZE 48
 #define O2G_BODY_MAX (1ull << 48)
 
+/*
+ * A new packet takes:
+ *	its number here (none is ever used again) and its line in wire.c;
+ *	o2g_wire_body() below if it has a body;
+ *	dispatch() of proto.c, and o2g_proto_rx_end() if it has a body;
+ *	docs/protocol.md, which has the table of packets and their stories;
+ *	in the driver O2GK_PKT_WORDS (trace.h), and tx.c if it answers another packet;
+ *	tests: test_wire.c, mock_engine.c, and fuzz_proto.c, which makes them up.
+ * Older endpoints close a connection on which it comes. If they would take it for
+ * something else, or it is sent unasked, O2G_WIRE_VERSION grows.
+ */
 enum o2g_pkt {
 	O2G_PKT_EAGER = 1, /* a whole message; cookie when SYNC */
 	O2G_PKT_RTS,	   /* cookie: the send; aux: its memory when GETTABLE */
@@ -37,7 +48,10 @@ enum o2g_pkt {
 	O2G_PKT_CANCEL, /* cookie: the send whose RTS is to be forgotten */
 	O2G_PKT_CANCEL_ACK, /* cookie: that send */
 	O2G_PKT_BYE,	    /* the sender closes in order; nothing follows */
-	O2G_PKT_MOVED, /* tcp's own: what follows comes on another socket */
+	/* These are the channels' own, headers without a body. The core has no
+	 * use for one that reaches it, and refuses it. */
+	O2G_PKT_CHANNEL = 13,
+	O2G_PKT_CHANNEL_LAST = 15,
 	O2G_PKT_MAX
 };
 

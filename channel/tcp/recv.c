@@ -45,7 +45,7 @@ static int rx_begin(void *ctx, const struct o2g_hdr *h)
 	struct turn *t = ctx;
 	struct tcp_conn *k = t->conn;
 
-	if (unlikely(h->type == O2G_PKT_MOVED)) {
+	if (unlikely(h->type == TCP_PKT_MOVED)) {
 		k->rx.hdr = *h;
 		t->reason = tcp_split_moved(k, h);
 	} else {

@@ -213,7 +213,7 @@ static int enqueue(struct tcp_conn *k, const void *hdr, u32 hdr_done,
 
 void tcp_send_moved(struct tcp_conn *k)
 {
-	struct o2g_hdr h = { .type = O2G_PKT_MOVED,
+	struct o2g_hdr h = { .type = TCP_PKT_MOVED,
 			     .src = k->chan->core->rank,
 			     .dst = k->peer->core.rank };
 	u8 hdr[O2G_HDR_SIZE];

@@ -36,6 +36,8 @@
 #define TCP_VIEW (128u << 10) /* of a view, in one call */
 #define TCP_OUT_SIZE 16384    /* batch of small packets */
 #define TCP_SMALL 1024	      /* body that may be batched */
+/* A packet between two of us: what follows comes on the second socket. */
+#define TCP_PKT_MOVED O2G_PKT_CHANNEL
 #define TCP_IOV 32
 #define TCP_WORK_BYTES (1u << 20) /* per connection and call */
 #define TCP_LARGE (24 << 10)  /* a body worth one more call to copy it once */

@@ -347,7 +347,7 @@ static void called_close(struct called *x)
 
 static void send_moved(int fd)
 {
-	struct o2g_hdr h = { .type = O2G_PKT_MOVED, .src = 3, .dst = 0 };
+	struct o2g_hdr h = { .type = TCP_PKT_MOVED, .src = 3, .dst = 0 };
 	u8 wire[O2G_HDR_SIZE];
 
 	o2g_wire_encode(&h, wire);
@@ -442,7 +442,7 @@ static void moved__and_more(void **state)
 	struct tcp_verdict_msg v;
 	struct called x = called_twice(&v);
 	u8 wire[2 * O2G_HDR_SIZE] = { 0 };
-	struct o2g_hdr moved = { .type = O2G_PKT_MOVED, .src = 3, .dst = 0 };
+	struct o2g_hdr moved = { .type = TCP_PKT_MOVED, .src = 3, .dst = 0 };
 
 	o2g_wire_encode(&moved, wire);
 	moved.type = O2G_PKT_CREDIT;
