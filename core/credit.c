@@ -75,14 +75,10 @@ enum o2g_proto_reason o2g_credit_rx(struct o2g_core *c, struct o2g_peer *p,
 
 bool o2g_credit_charge(struct o2g_peer *p, u64 cost, bool extra)
 {
-	u32 *used = extra ? &p->extra_used : &p->used;
-	u32 granted = extra ? p->extra : p->granted;
-
-	if (p->raw)
-		return true;
-	if (unlikely(cost > granted - *used))
+	if (unlikely(extra ? cost > p->extra - p->extra_used :
+			     !credit_granted(p, cost)))
 		return false;
-	*used += (u32)cost;
+	*(extra ? &p->extra_used : &p->used) += (u32)cost;
 	return true;
 }
 
@@ -122,7 +118,7 @@ static bool grow(struct o2g_core *c, struct o2g_peer *p, u64 limit)
 void o2g_credit_return(struct o2g_core *c, struct o2g_peer *p, u64 cost,
 		       bool extra)
 {
-	if (p->raw || p->down)
+	if (p->down)
 		return;
 	if (unlikely(extra)) {
 		p->extra_used -= (u32)cost;
@@ -132,7 +128,7 @@ void o2g_credit_return(struct o2g_core *c, struct o2g_peer *p, u64 cost,
 	}
 	p->used -= (u32)cost;
 	p->owed += (u32)cost;
-	if (likely(p->owed < p->granted / 4 && !p->is_stalled))
+	if (likely(!credit_due(p, p->owed)))
 		return;
 	grow(c, p, p->is_stalled ? c->budget_peer : O2G_CREDIT_FLOW);
 	send_credit(c, p);

@@ -3,7 +3,7 @@
  * The protocols' front: set-up, the packet dispatcher, cancelling and the death
  * of a peer. The stories are in send.c, recv.c, rma.c and credit.c.
  */
-#include "whole.h"
+#include "proto_impl.h"
 
 static const char *const reason_names[O2G_PROTO_REASONS] = {
 	[O2G_PROTO_OK] = "ok",
@@ -130,15 +130,7 @@ bad:
 	return r;
 }
 
-enum o2g_proto_reason o2g_proto_rx_whole(struct o2g_core *c, struct o2g_peer *p,
-					 u64 tag, u32 credit, const void *body,
-					 u64 len)
-{
-	return whole_rx(c, p, tag, credit, body, len);
-}
-
-enum o2g_proto_reason o2g_proto_rx_end(struct o2g_core *c, struct o2g_peer *p,
-				       struct o2g_rx *rx)
+void o2g_proto_rx_end(struct o2g_core *c, struct o2g_peer *p, struct o2g_rx *rx)
 {
 	switch (rx->hdr.type) {
 	case O2G_PKT_EAGER:
@@ -151,7 +143,6 @@ enum o2g_proto_reason o2g_proto_rx_end(struct o2g_core *c, struct o2g_peer *p,
 		o2g_rma_rx_put_end(c, p, rx);
 		break;
 	}
-	return O2G_PROTO_OK;
 }
 
 static int cancel_send(struct o2g_core *c, struct o2g_req *req)
@@ -186,7 +177,7 @@ void o2g_proto_bye(struct o2g_core *c, struct o2g_peer *p)
 {
 	struct o2g_hdr h = { .type = O2G_PKT_BYE };
 
-	if (!p->down && !p->raw)
+	if (!p->down)
 		xmit(c, p, &h, NULL, 0, 0);
 }
 

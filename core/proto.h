@@ -156,7 +156,6 @@ struct o2g_peer {
 	bool said_stall; /* we told it that we are stalled */
 	bool is_stalled; /* it told us */
 	bool starting;	 /* o2g_send_stalled is at work, further up the stack */
-	bool raw;	 /* a registered socket: eager only, no credit */
 	bool no_get;	 /* reading its memory was refused */
 	bool can_get;	 /* its channel can read its memory */
 	u64 eager_max;	 /* largest eager body, from the channel */
@@ -326,15 +325,8 @@ void o2g_proto_bye(struct o2g_core *c, struct o2g_peer *p);
 enum o2g_proto_reason o2g_proto_rx_begin(struct o2g_core *c, struct o2g_peer *p,
 					 const struct o2g_hdr *h,
 					 struct o2g_rx *rx);
-enum o2g_proto_reason o2g_proto_rx_end(struct o2g_core *c, struct o2g_peer *p,
-				       struct o2g_rx *rx);
-/*
- * Both in one, for a plain EAGER packet (no flags, the right ends) that is all
- * here, its body at @body.
- */
-enum o2g_proto_reason o2g_proto_rx_whole(struct o2g_core *c, struct o2g_peer *p,
-					 u64 tag, u32 credit, const void *body,
-					 u64 len);
+void o2g_proto_rx_end(struct o2g_core *c, struct o2g_peer *p,
+		      struct o2g_rx *rx);
 /* The packet for which xmit returned 1 is out. */
 void o2g_proto_sent(struct o2g_core *c, struct o2g_req *req);
 /*

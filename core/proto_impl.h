@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
-/* What the protocol files share among themselves; nobody else includes it. */
+/*
+ * What the protocol files share among themselves. Outside of core/ it comes with
+ * quick.h, for those who move a small message without a call; nothing else of it is
+ * for them.
+ */
 #ifndef O2G_PROTO_IMPL_H
 #define O2G_PROTO_IMPL_H
 
@@ -73,10 +77,28 @@ static inline void count_recv(struct o2g_peer *p, u64 bytes)
 	p->bytes_recv += bytes;
 }
 
+/*
+ * The questions about credit. As sender: does it cover this eager message, with what
+ * is left to envelopes? As receiver: is this within what the peer was granted? And is
+ * so much owed that it is told, without waiting for a packet that goes there?
+ */
+static inline bool credit_covers(const struct o2g_peer *p, u64 cost)
+{
+	return p->credit >= cost + O2G_CREDIT_RESERVE;
+}
+static inline bool credit_granted(const struct o2g_peer *p, u64 cost)
+{
+	return cost <= p->granted - p->used;
+}
+static inline bool credit_due(const struct o2g_peer *p, u64 owed)
+{
+	return owed >= p->granted / 4 || p->is_stalled;
+}
+
 /* credit.c: sender's side */
 static inline bool o2g_credit_take(struct o2g_peer *p, u64 cost)
 {
-	if (unlikely(p->credit < cost + O2G_CREDIT_RESERVE))
+	if (unlikely(!credit_covers(p, cost)))
 		return false;
 	p->credit -= (u32)cost;
 	return true;
@@ -94,8 +116,7 @@ void o2g_credit_return(struct o2g_core *c, struct o2g_peer *p, u64 cost,
 static inline void o2g_credit_passed(struct o2g_core *c, struct o2g_peer *p,
 				     u64 cost)
 {
-	if (unlikely(p->owed + cost >= p->granted / 4 || p->is_stalled ||
-		     p->raw)) {
+	if (unlikely(credit_due(p, p->owed + cost))) {
 		p->used += (u32)cost;
 		o2g_credit_return(c, p, cost, false);
 	} else {
@@ -117,7 +138,7 @@ enum o2g_proto_reason o2g_send_rx_cancel_ack(struct o2g_core *c,
 					     struct o2g_peer *p,
 					     const struct o2g_hdr *h);
 
-/* recv.c: what both sides of whole.h need, then its calls */
+/* recv.c: what quick.h needs, too, then its calls */
 static inline void sink_to_req(struct o2g_sink *s, const struct o2g_req *req,
 			       u64 off, u64 room)
 {

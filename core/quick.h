@@ -1,14 +1,54 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * A small message that is all here: from the channel to the buffer of its
- * receive in one piece of code. o2g_proto_rx_whole() is this; a channel that
- * lives by such messages inlines it, or whole_feed() where they come as bytes.
+ * The quick way: what a small message does from the caller to the channel, and from
+ * the channel to the buffer of its receive, each in one piece of code. It has no
+ * request at its sender, and no struct o2g_rx at its receiver.
+ *
+ *	quick_inject	a message leaves without a request, now or not at all
+ *	whole_rx	one that has come as a whole
+ *	whole_feed	the same, several in a row, among the bytes of a stream
+ *
+ * Nearly all messages go this way, so it is inlined where they pass: the engine's
+ * send.c and the channels. Whatever is not plain (flags, no credit, a body in pieces)
+ * takes the long way, by send.c and recv.c.
  */
-#ifndef O2G_WHOLE_H
-#define O2G_WHOLE_H
+#ifndef O2G_QUICK_H
+#define O2G_QUICK_H
 
 #include "proto_impl.h"
 #include "wire.h"
+
+/* --- sending --- */
+
+/* The contract is o2g_proto_inject()'s. */
+static inline int quick_inject(struct o2g_core *c, struct o2g_peer *p, u64 tag,
+			       const void *buf, u64 len)
+{
+	struct o2g_hdr h = { .type = O2G_PKT_EAGER,
+			     .tag = tag,
+			     .length = len,
+			     .src = c->rank,
+			     .dst = p->rank,
+			     .credit = p->owed };
+
+	if (unlikely(len >= p->inject_max || p->down ||
+		     !o2g_list_empty(&p->stalled) ||
+		     !credit_covers(p, len + O2G_COST)))
+		return -EAGAIN;
+	/* Before the call: a message to oneself is received inside it. */
+	p->owed -= h.credit;
+	p->credit -= (u32)(len + O2G_COST);
+	if (unlikely(c->ops->inject(c, p, &h, buf, len))) {
+		p->owed += h.credit;
+		p->credit += (u32)(len + O2G_COST);
+		return -EAGAIN;
+	}
+	c->stats.eager_sent++;
+	count_sent(p, len);
+	return 0;
+}
+
+/* --- receiving --- */
 
 static inline enum o2g_proto_reason whole_recv(struct o2g_core *c,
 					       struct o2g_peer *p, u64 tag,
@@ -16,7 +56,7 @@ static inline enum o2g_proto_reason whole_recv(struct o2g_core *c,
 {
 	struct o2g_req *req;
 
-	if (unlikely(len + O2G_COST > p->granted - p->used && !p->raw))
+	if (unlikely(!credit_granted(p, len + O2G_COST)))
 		return O2G_PROTO_TOO_LONG;
 	count_recv(p, len);
 	req = arrive(c, p, tag);
@@ -35,6 +75,10 @@ static inline enum o2g_proto_reason whole_recv(struct o2g_core *c,
 	return O2G_PROTO_OK;
 }
 
+/*
+ * For a plain EAGER packet (no flags, the right ends) that is all here, its body at
+ * @body: o2g_proto_rx_begin() and o2g_proto_rx_end() in one.
+ */
 static inline enum o2g_proto_reason whole_rx(struct o2g_core *c,
 					     struct o2g_peer *p, u64 tag,
 					     u32 credit, const void *body,

@@ -320,8 +320,6 @@ enum o2g_proto_reason o2g_recv_rx_rts(struct o2g_core *c, struct o2g_peer *p,
 	struct o2g_req *req;
 	struct o2g_unexp *u;
 
-	if (p->raw)
-		return O2G_PROTO_BAD_STATE;
 	if (!o2g_credit_charge(p, O2G_COST, extra))
 		return O2G_PROTO_TOO_LONG;
 	c->stats.rts_recv++;

@@ -115,8 +115,6 @@ enum o2g_proto_reason o2g_rma_rx_put(struct o2g_core *c, struct o2g_peer *p,
 {
 	const struct o2g_hdr *h = &rx->hdr;
 
-	if (p->raw)
-		return O2G_PROTO_BAD_STATE;
 	count_recv(p, h->length);
 	rx->nak = c->ops->mem(c, p, h->tag, h->aux, h->length, true,
 			      &rx->put_seg);
@@ -144,7 +142,7 @@ enum o2g_proto_reason o2g_rma_rx_get(struct o2g_core *c, struct o2g_peer *p,
 	struct o2g_req *req;
 	int err;
 
-	if (p->raw || h->length == 0 || p->replies == O2G_GETS_MAX)
+	if (h->length == 0 || p->replies == O2G_GETS_MAX)
 		return O2G_PROTO_BAD_STATE;
 	err = c->ops->mem(c, p, h->tag, h->aux, h->length, false, &seg);
 	if (err) {

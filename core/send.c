@@ -12,7 +12,7 @@
  * packet is handed down: the answer may come from inside that call (a message
  * to oneself), and the request may be gone when it returns.
  */
-#include "proto_impl.h"
+#include "quick.h"
 
 static void wait_for_answer(struct o2g_req *req)
 {
@@ -114,28 +114,7 @@ void o2g_proto_send(struct o2g_core *c, struct o2g_req *req)
 int o2g_proto_inject(struct o2g_core *c, struct o2g_peer *p, u64 tag,
 		     const void *buf, u64 len)
 {
-	struct o2g_hdr h = { .type = O2G_PKT_EAGER,
-			     .tag = tag,
-			     .length = len,
-			     .src = c->rank,
-			     .dst = p->rank,
-			     .credit = p->owed };
-
-	if (unlikely(len >= p->inject_max || p->down ||
-		     !o2g_list_empty(&p->stalled) ||
-		     p->credit < len + O2G_COST + O2G_CREDIT_RESERVE))
-		return -EAGAIN;
-	/* Before the call: a message to oneself is received inside it. */
-	p->owed -= h.credit;
-	p->credit -= (u32)(len + O2G_COST);
-	if (unlikely(c->ops->inject(c, p, &h, buf, len))) {
-		p->owed += h.credit;
-		p->credit += (u32)(len + O2G_COST);
-		return -EAGAIN;
-	}
-	c->stats.eager_sent++;
-	count_sent(p, len);
-	return 0;
+	return quick_inject(c, p, tag, buf, len);
 }
 
 /*

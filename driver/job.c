@@ -62,10 +62,9 @@ enum o2gd_lost o2gk_job_begin(struct o2gk_peer *q, struct o2gk_job *j)
 	return 0;
 }
 
-enum o2gd_lost o2gk_job_end(struct o2gk_peer *q, struct o2gk_job *j)
+void o2gk_job_end(struct o2gk_peer *q, struct o2gk_job *j)
 {
-	j->detail = o2g_proto_rx_end(&q->ep->core, &q->core, &j->rx);
-	return j->detail ? O2GD_LOST_PACKET : 0;
+	o2g_proto_rx_end(&q->ep->core, &q->core, &j->rx);
 }
 
 void o2gk_job_put(struct o2gk_peer *q, struct o2gk_job *j)

@@ -359,8 +359,8 @@ static void end(struct o2gk_peer *q, struct o2gk_job *j, enum o2gd_lost why)
 
 	o2gk_ep_lock(ep);
 	if (!why)
-		why = o2gk_job_end(q, j);
-	if (why)
+		o2gk_job_end(q, j);
+	else
 		o2gk_peer_lost(q, why, j->detail);
 	ep->stats.rx_direct++;
 	ep->stats.rx_bytes_worker += j->len;

@@ -46,7 +46,7 @@ struct o2gk_link {
 void o2gk_job_take(struct o2gk_job *j, struct o2g_tx *tx);
 /* Under the receiver's ep->lock: 0, or why the peer is lost. */
 enum o2gd_lost o2gk_job_begin(struct o2gk_peer *q, struct o2gk_job *j);
-enum o2gd_lost o2gk_job_end(struct o2gk_peer *q, struct o2gk_job *j);
+void o2gk_job_end(struct o2gk_peer *q, struct o2gk_job *j);
 /* Give back what it holds. */
 void o2gk_job_put(struct o2gk_peer *q, struct o2gk_job *j);
 /* Does the body go to memory that takes a process to write to? */

@@ -115,7 +115,7 @@ static enum o2gd_lost end(struct o2gk_peer *q, struct o2gk_link *l,
 	if (!give_back(l, w, j) && !why)
 		why = O2GD_LOST_CLOSED;
 	if (!why)
-		why = o2gk_job_end(q, j);
+		o2gk_job_end(q, j);
 	q->ep->stats.rx_direct++;
 	o2gk_job_put(q, j);
 	return why;

@@ -155,15 +155,14 @@ static int packet_end(struct turn *t)
 {
 	struct o2gk_peer *p = t->p;
 	struct o2gk_ep *ep = p->ep;
-	enum o2g_proto_reason r;
 
-	r = o2g_proto_rx_end(&ep->core, &p->core, &p->rx);
+	o2g_proto_rx_end(&ep->core, &p->core, &p->rx);
 	o2gk_mem_put(ep, p->put_mem);
 	p->put_mem = NULL;
 	p->rx_bytes += O2G_HDR_SIZE + o2g_wire_body(&p->rx.hdr);
 	if (p->link)
 		o2gk_mail_came(p);
-	return r ? refuse(t, O2GD_LOST_PACKET, r) : 0;
+	return 0;
 }
 
 /* --- bytes --- */

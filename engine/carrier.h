@@ -97,12 +97,4 @@ static inline int carrier_post(const struct carrier *c, struct o2g_ep *ep,
 	return 0;
 }
 
-static inline int carrier_inject(struct o2g_ep *ep, struct eng_peer *p, u64 tag,
-				 const void *buf, size_t len)
-{
-	if (likely(p->carrier == &own_carrier))
-		return o2g_proto_inject(&ep->core, &p->cp.core, tag, buf, len);
-	return p->carrier ? p->carrier->inject(ep, p, tag, buf, len) : -EAGAIN;
-}
-
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /* Sending: with a request, or without where a small message can leave at once. */
 #include "carrier.h"
+#include "quick.h"
 #include "wait.h"
 
 /* The peer to send to: the quick way when it is connected already. */
@@ -65,6 +66,14 @@ int o2g_isend(struct o2g_ep *ep, int peer, uint64_t tag,
 	return err;
 }
 
+static inline int inject(struct o2g_ep *ep, struct eng_peer *p, u64 tag,
+			 const void *buf, size_t len)
+{
+	if (likely(p->carrier == &own_carrier))
+		return quick_inject(&ep->core, &p->cp.core, tag, buf, len);
+	return p->carrier ? p->carrier->inject(ep, p, tag, buf, len) : -EAGAIN;
+}
+
 int o2g_inject(struct o2g_ep *ep, int rank, uint64_t tag, const void *buf,
 	       size_t len)
 {
@@ -76,7 +85,7 @@ int o2g_inject(struct o2g_ep *ep, int rank, uint64_t tag, const void *buf,
 	ep->calls++;
 	p = eng_peer_known(ep, rank);
 	if (likely(p))
-		ret = carrier_inject(ep, p, tag, buf, len);
+		ret = inject(ep, p, tag, buf, len);
 	ep_unlock(ep);
 	return ret;
 }
@@ -118,7 +127,7 @@ int o2g_send(struct o2g_ep *ep, int rank, uint64_t tag, const void *buf,
 		return -O2G_ERR_FORKED;
 	ep->calls++;
 	p = flags ? NULL : eng_peer_known(ep, rank);
-	if (unlikely(!p || carrier_inject(ep, p, tag, buf, len)))
+	if (unlikely(!p || inject(ep, p, tag, buf, len)))
 		err = send_with_request(ep, rank, tag, buf, len, flags);
 	ep_unlock(ep);
 	return err;

@@ -15,7 +15,7 @@
 
 #include <sys/epoll.h>
 
-#include "whole.h"
+#include "quick.h"
 
 #define LOAD(x) __atomic_load_n(&(x), __ATOMIC_ACQUIRE)
 #define STORE(x, v) __atomic_store_n(&(x), v, __ATOMIC_RELEASE)

@@ -5,7 +5,7 @@
  * wild can lose its connection and nothing else.
  */
 #include "shm.h"
-#include "whole.h"
+#include "quick.h"
 
 #include <stdlib.h>
 
@@ -104,7 +104,6 @@ static void take_data(struct shm_link *l, u32 n)
 static inline int take_body(struct shm_link *l, const u8 *in_cell, u32 max,
 			    u32 n)
 {
-	enum o2g_proto_reason r;
 
 	if (unlikely(n > l->body_left || n > shm_piece_max(&l->rx)))
 		return lose(l, "body too long");
@@ -128,9 +127,7 @@ static inline int take_body(struct shm_link *l, const u8 *in_cell, u32 max,
 	l->in_body = l->body_left;
 	if (l->in_body)
 		return 0;
-	r = o2g_proto_rx_end(l->shm->core, &l->p->core, &l->rxp);
-	if (unlikely(r != O2G_PROTO_OK) && !l->dead)
-		return lose(l, o2g_proto_reason_name(r));
+	o2g_proto_rx_end(l->shm->core, &l->p->core, &l->rxp);
 	return 0;
 }
 

@@ -26,7 +26,7 @@
 #include "call.h"
 #include "clock.h"
 #include "log.h"
-#include "whole.h"
+#include "quick.h"
 
 #define DIRECT_MIN 2048 /* smaller rests of a body are cheaper to copy */
 
@@ -72,8 +72,8 @@ static int rx_end(void *ctx)
 		o2g_stream_end(&k->stream);
 		return 0;
 	}
-	t->reason = o2g_proto_rx_end(k->chan->core, &k->peer->core, &k->rx);
-	return t->reason == O2G_PROTO_OK ? 0 : -EBADMSG;
+	o2g_proto_rx_end(k->chan->core, &k->peer->core, &k->rx);
+	return 0;
 }
 
 static const struct o2g_stream_ops rx_ops = { rx_begin, rx_body, rx_end };

@@ -152,21 +152,6 @@ static void o2g_proto_rx_begin__of_another_peer(void **state)
 	ends(g, -O2G_ERR_PEER);
 }
 
-static void o2g_proto_rx_begin__raw_takes_eager_only(void **state)
-{
-	tc->peer.raw = true;
-	assert_int_equal(TO_T(.type = O2G_PKT_EAGER, .length = 60000, .tag = 3),
-			 OK);
-	assert_int_equal(TO_T(.type = O2G_PKT_RTS, .length = 8),
-			 O2G_PROTO_BAD_STATE);
-	assert_int_equal(TO_T(.type = O2G_PKT_PUT, .length = 8),
-			 O2G_PROTO_BAD_STATE);
-	assert_int_equal(TO_T(.type = O2G_PKT_GET, .length = 8),
-			 O2G_PROTO_BAD_STATE);
-	got(mock_recv(&t, 1, 3, 0, 60000), 60000);
-	nothing_out(tc); /* and no credit is sent */
-}
-
 /* Two packets for one request: a peer may have two ways to send them. */
 static void o2g_proto_rx_begin__while_it_is_filled(void **state)
 {
@@ -200,7 +185,6 @@ int main(void)
 		S(o2g_proto_rx_begin__second_cts),
 		S(o2g_proto_rx_begin__of_another_peer),
 		S(o2g_proto_rx_begin__while_it_is_filled),
-		S(o2g_proto_rx_begin__raw_takes_eager_only),
 	};
 
 	return cmocka_run_group_tests_name("proto_refuse", tests, NULL, NULL);

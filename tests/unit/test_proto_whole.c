@@ -3,18 +3,18 @@
 /* Messages that have arrived in one piece. */
 #include <stdlib.h>
 
-#include "whole.h"
+#include "quick.h"
 
 #include "proto_fixture.h"
 
-/* --- o2g_proto_rx_whole --- */
+/* --- whole_rx --- */
 
 static enum o2g_proto_reason whole(u64 tag, u32 credit, u64 len)
 {
-	return o2g_proto_rx_whole(&t.core, &tc->peer, tag, credit, data, len);
+	return whole_rx(&t.core, &tc->peer, tag, credit, data, len);
 }
 
-static void o2g_proto_rx_whole__posted(void **state)
+static void whole_rx__posted(void **state)
 {
 	static const u64 lens[] = { 0, 1, 8, 100 };
 
@@ -37,7 +37,7 @@ static void o2g_proto_rx_whole__posted(void **state)
 	assert_int_equal(tc->peer.owed, 3 * 109 + 12 * O2G_COST);
 }
 
-static void o2g_proto_rx_whole__unexpected(void **state)
+static void whole_rx__unexpected(void **state)
 {
 	assert_int_equal(whole(3, 0, 100), OK);
 	assert_int_equal(whole(3, 0, 0), OK);
@@ -48,7 +48,7 @@ static void o2g_proto_rx_whole__unexpected(void **state)
 	assert_int_equal(tc->peer.used, 0);
 }
 
-static void o2g_proto_rx_whole__truncated(void **state)
+static void whole_rx__truncated(void **state)
 {
 	for (u64 room = 0; room < 4; room++) {
 		struct mock_req *r = mock_recv(&t, 1, 3, 0, room);
@@ -61,7 +61,7 @@ static void o2g_proto_rx_whole__truncated(void **state)
 	}
 }
 
-static void o2g_proto_rx_whole__credit(void **state)
+static void whole_rx__credit(void **state)
 {
 	u64 given = 0;
 
@@ -80,7 +80,7 @@ static void o2g_proto_rx_whole__credit(void **state)
 							O2G_CREDIT_INIT);
 }
 
-static void o2g_proto_rx_whole__refuses(void **state)
+static void whole_rx__refuses(void **state)
 {
 	int n = 0;
 
@@ -190,14 +190,10 @@ static void whole_feed__refuses(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		S(o2g_proto_rx_whole__posted),
-		S(o2g_proto_rx_whole__unexpected),
-		S(o2g_proto_rx_whole__truncated),
-		S(o2g_proto_rx_whole__credit),
-		S(o2g_proto_rx_whole__refuses),
-		S(whole_feed__several),
-		S(whole_feed__leaves),
-		S(whole_feed__refuses),
+		S(whole_rx__posted),	S(whole_rx__unexpected),
+		S(whole_rx__truncated), S(whole_rx__credit),
+		S(whole_rx__refuses),	S(whole_feed__several),
+		S(whole_feed__leaves),	S(whole_feed__refuses),
 	};
 
 	return cmocka_run_group_tests_name("proto_whole", tests, NULL, NULL);
