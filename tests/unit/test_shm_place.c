@@ -1,14 +1,29 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /* sources: tests/unit/ranks_fixture.c */
 /* Places for rings: as many as there are senders, taken and given back. */
+#define _GNU_SOURCE
 #include "ranks_fixture.h"
 #include "shm/shm.h"
 
-#include <sys/mman.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 static struct host *a, *b;
+
+/* libc's, except that the file system may not be able to take memory back. */
+static bool keeps_memory;
+
+int fallocate(int fd, int mode, off_t off, off_t len)
+{
+	if (keeps_memory && mode & FALLOC_FL_PUNCH_HOLE) {
+		errno = EOPNOTSUPP;
+		return -1;
+	}
+	return syscall(SYS_fallocate, fd, mode, off, len);
+}
 
 static struct shm *shm_of(struct host *h)
 {
@@ -29,6 +44,7 @@ static int teardown(void **arg)
 	if (b)
 		host_destroy(b, false);
 	a = b = NULL;
+	keeps_memory = false;
 	return 0;
 }
 
@@ -66,17 +82,20 @@ static void assert_rings(struct host *h, u32 length, u32 memory)
 	assert_int_equal(m, memory);
 }
 
+/* A message that differs from the one before. */
 static void talk(struct host *x, struct host *y)
 {
+	static char out;
 	struct host *two[2] = { x, y };
 	struct host_req *r, *s;
 	char in = 0;
 
 	assert_int_equal(host_connect(x, y), 0);
 	r = host_recv_buf(y, x->rank, 1, &in, 1);
-	s = host_send_buf(x, y->rank, 1, "x", 1);
+	out++;
+	s = host_send_buf(x, y->rank, 1, &out, 1);
 	assert_true(host_run(two, 2, &r->done, 5000));
-	assert_true(s->done && in == 'x');
+	assert_true(s->done && in == out);
 	host_req_free(r);
 	host_req_free(s);
 }
@@ -248,6 +267,57 @@ static void rings__given_back_at_the_end(void **arg)
 	talk(b, a);
 }
 
+/* Nothing of one is left for the next that has its place. */
+static void rings__wiped_where_memory_stays(void **arg)
+{
+	keeps_memory = true;
+	for (u32 rank = 2; rank < 12; rank++) {
+		struct host *c = rank_open(rank);
+
+		for (int i = 0; i < 20; i++) {
+			talk(c, a);
+			talk(a, c);
+		}
+		host_destroy(c, false);
+		host_pump(a);
+		assert_int_equal(a->peers[rank].lost, 1);
+		assert_int_equal(*word(a, 0), SHM_FREE);
+		assert_rings(a, 1, 1);
+	}
+}
+
+static void outlive(void)
+{
+	char c;
+	struct host_req *q = host_recv_buf(ep, 1, 2, &c, 1);
+	struct stat st;
+
+	meet_at_work(1);
+	CHECK(host_until(ep, &q->done, 5000, true));
+	CHECK(other_peer()->lost == 1);
+	CHECK(*word(ep, 0) == SHM_FREE);
+	CHECK(!fstat(shm_of(ep)->own.fd, &st));
+	CHECK((u64)st.st_blocks * 512 < ring_bytes(ep));
+}
+
+static void die(void)
+{
+	struct host_req *q = host_send_buf(ep, 0, 1, "a", 1);
+
+	CHECK(host_until(ep, &q->done, 5000, false));
+	meet_at_work(1);
+	kill(getpid(), SIGKILL);
+}
+
+static void rings__given_back_by_the_dead(void **arg)
+{
+	int status[2];
+
+	run(outlive, die, status);
+	assert_int_equal(status[0], 0);
+	assert_int_equal(status[1], -SIGKILL);
+}
+
 /* We leave first: its memory stays until the sender has seen that. */
 static void rings__given_back_when_we_leave(void **arg)
 {
@@ -320,6 +390,8 @@ int main(void)
 		TS(take__by_many_at_once),
 		TS(rings__only_for_those_that_talk),
 		TS(rings__given_back_at_the_end),
+		TS(rings__wiped_where_memory_stays),
+		T(rings__given_back_by_the_dead),
 		TS(rings__given_back_when_we_leave),
 		TS(connect__two_places_for_one_ring),
 		TS(connect__nothing_held_for_one_that_comes),
