@@ -62,172 +62,6 @@ static void warn_no_room(struct shm *s, int err)
 		strerror(-err));
 }
 
-/* --- the receiving half: the peer's ring in our segment --- */
-
-static enum shm_state state_of(struct shm *s, u32 place)
-{
-	const u64 *word = shm_place_word(&s->own, place);
-
-	return word ? shm_state_of(__atomic_load_n(word, __ATOMIC_ACQUIRE)) :
-		      SHM_FREE;
-}
-
-static bool is_closed(struct shm *s, u32 place)
-{
-	return state_of(s, place) == SHM_CLOSED;
-}
-
-static int use_rx(struct shm_link *l, u32 place, const struct shm_end *ring)
-{
-	struct shm_mine *m = shm_mine(l->shm, place);
-	int err;
-
-	if (!m)
-		return -ENOMEM;
-	l->rx = *ring;
-	l->rx_place = place;
-	err = shm_scan_add(l);
-	if (err)
-		l->rx.ring = NULL;
-	else
-		m->link = l;
-	return err;
-}
-
-/* For a peer that may not have heard of us yet. */
-static int hold_rx(struct shm_link *l)
-{
-	struct shm *s = l->shm;
-	struct shm_end ring;
-	u32 place;
-	int err;
-
-	if (l->rx.ring)
-		return 0;
-	err = shm_place_hold(s, l->name, &place);
-	if (err)
-		return err == -EEXIST ? 0 : err;
-	err = shm_ring_map(&s->own, place, &ring);
-	if (!err) {
-		err = use_rx(l, place, &ring);
-		if (err)
-			shm_ring_unmap(&ring);
-	}
-	l->rx_held = !err;
-	if (err)
-		shm_place_unhold(s, l->name, place);
-	return err;
-}
-
-/*
- * Its memory is free as soon as nobody writes there. If that cannot be said yet
- * the sender lives, and shm_attend() sees it close.
- */
-static void drop_rx(struct shm_link *l)
-{
-	struct shm *s = l->shm;
-
-	if (!l->rx.ring)
-		return;
-	shm_ring_unmap(&l->rx);
-	s->mine[l->rx_place].link = NULL;
-	if (l->is_silent || is_closed(s, l->rx_place))
-		shm_place_free(s, l->rx_place);
-	else if (l->rx_held)
-		shm_place_unhold(s, l->name, l->rx_place);
-	l->rx_held = false;
-}
-
-/* --- the sending half: our ring in the peer's segment --- */
-
-static int map_tx_ring(struct shm_link *l)
-{
-	struct shm *s = l->shm;
-	int err = shm_place_take(&l->seg, shm_name(s->own.head->token),
-				 &l->tx_place);
-
-	if (err)
-		return err;
-	l->tx_word = shm_place_word(&l->seg, l->tx_place);
-	err = shm_ring_map(&l->seg, l->tx_place, &l->tx);
-	if (err) {
-		shm_place_return(&l->seg, l->tx_place);
-		return err;
-	}
-	l->tx.ring->rank = s->rank;
-	return shm_card(&s->chan, l->tx.ring->card, SHM_CARD_MAX);
-}
-
-/* The peer's segment and our ring in it. */
-static int map_tx(struct shm_link *l, const char *card, int *pidfd)
-{
-	struct shm *s = l->shm;
-	struct shm_where w;
-	int err;
-
-	if (shm_parse_card(card, &w))
-		return -EINVAL;
-	shm_seg_close(&l->seg); /* of an earlier try */
-	l->theirs = NULL;
-	l->pid = w.pid;
-	l->name = shm_name(w.token);
-	/*
-	 * The pidfd first: if its process still lives after the segment was
-	 * found through its pid, then it is that process's segment.
-	 */
-	*pidfd = shm_pidfd(w.pid);
-	if (*pidfd == -ESRCH)
-		return -ESRCH;
-	err = shm_seg_open(&w, l->p->core.rank, &l->seg);
-	if (err)
-		return shm_process_ended(w.pid, *pidfd) ? -ESRCH : err;
-	l->theirs = l->seg.head;
-	if (shm_process_ended(w.pid, *pidfd))
-		return -ESRCH;
-	l->fence = !s->can_barrier || l->theirs->no_barrier;
-	return map_tx_ring(l);
-}
-
-/* All that is needed of it has been mapped. */
-static void close_file(struct shm_seg *seg)
-{
-	if (seg->fd >= 0)
-		close(seg->fd);
-	seg->fd = -1;
-}
-
-/* It was not attached: the peer must not see it close either. */
-static void abandon_tx(struct shm_link *l, int pidfd)
-{
-	if (pidfd >= 0)
-		close(pidfd);
-	if (l->tx.ring) {
-		shm_ring_unmap(&l->tx);
-		shm_place_return(&l->seg, l->tx_place);
-	}
-	close_file(&l->seg);
-}
-
-static void set_state(struct shm_link *l, enum shm_state state)
-{
-	__atomic_store_n(l->tx_word, shm_name(l->shm->own.head->token) | state,
-			 __ATOMIC_SEQ_CST);
-}
-
-static void get_attention(struct shm_link *l)
-{
-	__atomic_fetch_add(&l->theirs->attention, 1, __ATOMIC_SEQ_CST);
-	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	shm_wake(l->shm, l->theirs);
-}
-
-static void announce(struct shm_link *l)
-{
-	close_file(&l->seg);
-	set_state(l, SHM_ATTACHED);
-	get_attention(l);
-}
-
 static void bind(struct shm_link *l)
 {
 	struct chan_peer *p = l->p;
@@ -260,19 +94,19 @@ static void answer_sender(struct shm_link *l)
 
 	memcpy(card, l->rx.ring->card, sizeof(card));
 	card[sizeof(card) - 1] = '\0';
-	err = map_tx(l, card, &pidfd);
+	err = shm_tx_map(l, card, &pidfd);
 	if ((p->chan && p->chan != &s->chan) ||
 	    (err && err != -ESRCH && err != -ENOENT)) {
-		abandon_tx(l, pidfd);
+		shm_tx_abandon(l, pidfd);
 		return;
 	}
 	bind(l);
 	if (!err) {
 		shm_watch_process(l, pidfd);
-		announce(l);
+		shm_tx_attach(l);
 		return;
 	}
-	abandon_tx(l, pidfd);
+	shm_tx_abandon(l, pidfd);
 	/* Not from here: connect may have called, from inside the core. */
 	l->gone = true;
 	l->is_silent = true;
@@ -287,7 +121,7 @@ static int accept_sender(struct shm *s, struct chan_peer *p, u32 place,
 
 	if (!l)
 		return -ENOMEM;
-	err = use_rx(l, place, ring);
+	err = shm_rx_use(l, place, ring);
 	if (err)
 		shm_drop_link(l, false);
 	else
@@ -301,8 +135,8 @@ static int move_rx(struct shm_link *l, u32 place, const struct shm_end *ring)
 	if (l->rx.ring && !l->rx_held)
 		return -EEXIST;
 	shm_scan_del(l);
-	drop_rx(l);
-	return use_rx(l, place, ring);
+	shm_rx_drop(l);
+	return shm_rx_use(l, place, ring);
 }
 
 /* Whoever attached says which rank it is. */
@@ -332,7 +166,7 @@ static int attach(struct shm *s, u32 place)
 
 static void attend_place(struct shm *s, u32 place)
 {
-	enum shm_state state = state_of(s, place);
+	enum shm_state state = shm_rx_state(s, place);
 	struct shm_mine *m;
 
 	if (state != SHM_ATTACHED && state != SHM_CLOSED)
@@ -373,19 +207,19 @@ int shm_connect(struct chan *c, struct chan_peer *p, const char *card)
 		l = link_new(s, p);
 	if (!l)
 		return -ENOMEM;
-	err = map_tx(l, card, &pidfd);
+	err = shm_tx_map(l, card, &pidfd);
 	if (!err)
-		err = hold_rx(l);
+		err = shm_rx_hold(l);
 	if (err) {
 		if (err == -ENOSPC || err == -ENOMEM)
 			warn_no_room(s, err);
-		abandon_tx(l, pidfd);
+		shm_tx_abandon(l, pidfd);
 		shm_drop_link(l, false);
 		return err;
 	}
 	bind(l);
 	shm_watch_process(l, pidfd);
-	announce(l);
+	shm_tx_attach(l);
 	return 0;
 }
 
@@ -399,7 +233,7 @@ again:
 		struct shm_link *l = container_of(at, struct shm_link, all);
 
 		if (l->saw_close || !l->rx.ring ||
-		    !(l->gone || is_closed(s, l->rx_place)))
+		    !(l->gone || shm_rx_state(s, l->rx_place) == SHM_CLOSED))
 			continue;
 		l->saw_close = true;
 		shm_drain(l);
@@ -455,10 +289,8 @@ void shm_drop_link(struct shm_link *l, bool orderly)
 	drop_queue(l);
 	shm_scan_del(l);
 	shm_unwatch_process(l);
-	if (l->tx.ring) {
-		set_state(l, SHM_CLOSED);
-		get_attention(l);
-	}
+	if (l->tx.ring)
+		shm_tx_close(l);
 	if (l->bound)
 		l->p->link = NULL;
 	o2g_list_del(&l->all);
@@ -474,7 +306,7 @@ void shm_bury(struct shm *s)
 
 		o2g_list_del(&l->all);
 		shm_ring_unmap(&l->tx);
-		drop_rx(l);
+		shm_rx_drop(l);
 		shm_seg_close(&l->seg);
 		free(l);
 	}

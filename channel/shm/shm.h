@@ -5,7 +5,8 @@
  *	seg.c	    segments: create, open another's, map rings
  *	place.c	    who has which place for a ring in them
  *	shm.c	    open, close, card; the table of functions
- *	conn.c	    links: connect, attach, disconnect
+ *	half.c	    the halves of a link: one ring each
+ *	conn.c	    links: connect, attend, disconnect
  *	death.c	    noticing that a process has ended
  *	send.c	    into rings
  *	recv.c	    out of rings
@@ -152,6 +153,20 @@ static inline enum shm_state shm_state_of(u64 word)
 /* shm.c */
 int shm_card(struct chan *c, char *buf, size_t size);
 int shm_parse_card(const char *card, struct shm_where *w);
+
+/* half.c */
+/* Receive from @ring, which is at @place of our segment. */
+int shm_rx_use(struct shm_link *l, u32 place, const struct shm_end *ring);
+/* Have a ring for a peer that may not have heard of us yet. */
+int shm_rx_hold(struct shm_link *l);
+void shm_rx_drop(struct shm_link *l);
+enum shm_state shm_rx_state(struct shm *s, u32 place);
+/* Open the peer's segment and map our ring in it; a pidfd of its process. */
+int shm_tx_map(struct shm_link *l, const char *card, int *pidfd);
+/* It was not attached: the peer must not see it close either. */
+void shm_tx_abandon(struct shm_link *l, int pidfd);
+void shm_tx_attach(struct shm_link *l);
+void shm_tx_close(struct shm_link *l);
 
 /* conn.c */
 int shm_connect(struct chan *c, struct chan_peer *p, const char *card);
