@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
-/* sources: core/wire.c core/stream.c core/match.c core/proto.c core/send.c */
-/* sources: core/recv.c core/rma.c core/credit.c channel/body.c */
-/* sources: tests/mock/mock_engine.c */
+/* sources: tests/fuzz/fuzz_proto.c */
 /*
  * The world of the protocol fuzzer with random inputs: no coverage to guide it,
  * but far more of them in the same time.
@@ -9,11 +7,13 @@
  * model_proto [worlds [seed]]; one seed is fixed, one is the time.
  */
 #include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
 
 #include <sanitizer/asan_interface.h>
 
-#include "../fuzz/fuzz_proto.c"
+#include "../fuzz/proto_world.h"
 #include "rnd.h"
 
 #define FIXED_SEED 20040921
