@@ -152,7 +152,6 @@ extern const struct chan_ops shm_chan_ops, bpf_chan_ops, tcp_chan_ops;
 
 struct o2g_core *chan_ep_core(struct chan_ep *ep);
 u32 chan_ep_rank(const struct chan_ep *ep);
-u32 chan_ep_size(const struct chan_ep *ep);
 const char *chan_ep_job(const struct chan_ep *ep);
 const unsigned char *chan_ep_secret(const struct chan_ep *ep); /* 32 bytes */
 unsigned chan_ep_local_size(const struct chan_ep *ep);

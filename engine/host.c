@@ -12,11 +12,6 @@ u32 chan_ep_rank(const struct chan_ep *ep)
 	return ((const struct o2g_ep *)ep)->core.rank;
 }
 
-u32 chan_ep_size(const struct chan_ep *ep)
-{
-	return (u32)((const struct o2g_ep *)ep)->size;
-}
-
 const char *chan_ep_job(const struct chan_ep *ep)
 {
 	return ((const struct o2g_ep *)ep)->job;

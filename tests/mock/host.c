@@ -26,11 +26,6 @@ u32 chan_ep_rank(const struct chan_ep *ep)
 	return host_of(ep)->rank;
 }
 
-u32 chan_ep_size(const struct chan_ep *ep)
-{
-	return HOST_PEERS;
-}
-
 const char *chan_ep_job(const struct chan_ep *ep)
 {
 	return host_of(ep)->job;
