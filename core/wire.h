@@ -94,7 +94,7 @@ enum o2g_wire_reason {
 };
 
 void o2g_wire_encode(const struct o2g_hdr *h, void *buf48);
-/* The same, for who does it with every message. */
+/* The same, for whoever does it with every message. */
 static inline void o2g_wire_put(const struct o2g_hdr *h, void *buf48)
 {
 	const struct o2g_wire_hdr w = {

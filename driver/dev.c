@@ -13,7 +13,7 @@
 
 static bool is_ready(const struct o2gk_ep *ep)
 {
-	/* If it is, what set-up has made can be seen, too. */
+	/* If it is, what set-up has made can also be seen. */
 	return smp_load_acquire(&ep->ready);
 }
 
@@ -26,7 +26,7 @@ static bool is_usable(const struct o2gk_ep *ep)
 /* The eight calls, if it is set up for them. */
 static struct o2gk_paper *paper_of(const struct o2gk_ep *ep)
 {
-	/* If it is, what set-up has made can be seen, too. */
+	/* If it is, what set-up has made can also be seen. */
 	return smp_load_acquire(&ep->paper);
 }
 

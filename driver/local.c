@@ -174,7 +174,7 @@ void o2gk_local_put(struct o2gk_peer *p)
 }
 
 /*
- * The program has a descriptor of the connection, too, and may write to it what it
+ * The program also has a descriptor of the connection, and may write to it what it
  * likes. But only what the driver has sent there is received.
  */
 bool o2gk_local_expects(struct o2gk_peer *p, u64 bytes)

@@ -6,7 +6,7 @@
  * receiver's ep->lock, body and all, as it would in softirq.
  *
  * One at a time delivers, for both directions (link->pumping). The answers that
- * this brings about are mail, too, and the same loop delivers them; so no two
+ * this brings about are also mail, and the same loop delivers them; so no two
  * endpoints' locks are held at once, and nothing calls itself.
  *
  * Order. Once there is a link every packet is mail, in order. What went over TCP
@@ -280,7 +280,7 @@ void o2gk_mail_pump(struct o2gk_link *l)
 	struct o2gk_job j;
 	int turn = TURN;
 
-	/* All the way: who sleeps here would hold up both ends. */
+	/* All the way: whoever sleeps here would hold up both ends. */
 	local_bh_disable();
 	spin_lock(&l->lock);
 	if (l->pumping)

@@ -224,7 +224,7 @@ struct o2gk_ep {
 	atomic_t waiters;	/* threads in O2GD_WAIT */
 	struct o2gd_info stats; /* the driver's part; under lock */
 
-	/* for who looks from outside */
+	/* for whoever looks from outside */
 	struct list_head all; /* look.c's list */
 	u64 id;
 	struct pid *pid;
@@ -276,7 +276,7 @@ void o2gk_ep_destroy(struct o2gk_ep *ep);
 int o2gk_ep_grow(struct o2gk_ep *ep, u32 nslots);
 void o2gk_ep_lock(struct o2gk_ep *ep);
 /*
- * Wakes who waits. What the core wants sent on sockets other than @own's is
+ * Wakes whoever waits. What the core wants sent on sockets other than @own's is
  * sent here by a caller, left to workers by the others; @own (may be NULL) is
  * the business of whoever holds its lock.
  */

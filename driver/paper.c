@@ -41,7 +41,7 @@ void o2gk_paper_unlock(struct o2gk_paper *paper) __releases(&paper->lock)
 	if (dump && atomic_read(&paper->ndumpers))
 		wake(&paper->dump_wait);
 	else if (dump)
-		news = true; /* who waits for news does it */
+		news = true; /* whoever waits for news does it */
 	if (news)
 		wake(&paper->wait);
 }

@@ -79,7 +79,7 @@ enum o2gk_paper_phase {
 /*
  * A registered socket. The receive state is the business of who has the
  * socket's lock, except while phase is O2GK_PAPER_HELD: then it is under
- * paper->lock, and who makes room moves it on.
+ * paper->lock, and whoever makes room moves it on.
  */
 struct o2gk_paper_sock {
 	struct o2gk_paper *paper;
@@ -129,7 +129,7 @@ struct o2gk_paper {
 	struct xarray by_rank;
 
 	/* memory that is not pinned */
-	struct mutex late_mutex; /* who writes to entries there */
+	struct mutex late_mutex; /* held by whoever writes to entries there */
 	struct list_head late_recvs, late_msgs;
 	struct list_head jobs; /* sockets whose next body goes there */
 	wait_queue_head_t dump_wait;
@@ -150,7 +150,7 @@ struct o2gk_paper {
 
 /* paper.c */
 void o2gk_paper_lock(struct o2gk_paper *paper);
-void o2gk_paper_unlock(struct o2gk_paper *paper); /* wakes who waits */
+void o2gk_paper_unlock(struct o2gk_paper *paper); /* wakes whoever waits */
 void o2gk_paper_news(struct o2gk_paper *paper);
 
 /* paper_post.c */
@@ -192,7 +192,7 @@ bool o2gk_paper_is_late(const struct o2gk_paper *paper);
 
 /* paper_msg.c: under paper->lock */
 #define O2GK_PAPER_NO_RANK U32_MAX /* for traces: these endpoints have none */
-/* Who sees the phase has the rest of the receive state, too. */
+/* Whoever sees the phase also has the rest of the receive state. */
 static inline enum o2gk_paper_phase
 o2gk_paper_phase(const struct o2gk_paper_sock *s)
 {

@@ -7,7 +7,7 @@
  * Memory that is not pinned can only be written to from the program's own
  * threads, and not under a spinlock. So what is to be said waits in late_recvs
  * and late_msgs, in its order, and news is told after it was written. late_mutex
- * makes one writer of them; o2gk_paper_msg_remove, which changes links, too.
+ * makes one writer of them; also o2gk_paper_msg_remove, which changes links.
  */
 #include "paper.h"
 

@@ -62,7 +62,7 @@ static bool to_kernel(const struct o2gk_peer *p)
 	return !p->rx.sink.room || p->rx.sink.segs->type == O2GK_SEG_KERNEL;
 }
 
-/* A worker's backlog has its memory, too, but runs as if in softirq. */
+/* A worker's backlog also has its memory, but runs as if in softirq. */
 static bool may_fault(const struct turn *t)
 {
 	return (t->context == O2GK_CALLER || t->context == O2GK_WORKER) &&

@@ -4,7 +4,7 @@
  *
  * The core hands packets down under ep->lock, where nothing can be sent: they
  * go to the peer's queue, and whoever lets go of ep->lock sees to it that they
- * are sent (o2gk_ep_unlock). Who sends holds the socket's lock, which makes him
+ * are sent (o2gk_ep_unlock). The sender holds the socket's lock, which makes it
  * the only one:
  *
  *	the caller of a system call, straight from its own memory;
@@ -452,7 +452,7 @@ void o2gk_tx_send(struct o2gk_peer *p, enum o2gk_context context)
 
 	if (l)
 		o2gk_mail_pump(l);
-	/* Who adds to it after this look has it sent, too. */
+	/* Whoever adds to it after this look also has it sent. */
 	if (l && o2g_list_empty(&p->txq))
 		return;
 	lock_sock(p->sk);

@@ -7,7 +7,7 @@
 extern const struct chan_ops *const eng_channel_table[]; /* NULL ends it */
 extern const struct chan_ops self_chan_ops;		 /* self.c */
 
-/* Does O2G_CHANNELS ask for it, in words or by what it implies? */
+/* Does O2G_CHANNELS ask for it, by name or by what it implies? */
 bool eng_channel_wanted(const struct chan_ops *ops);
 int eng_channels_open(struct o2g_ep *ep);
 void eng_channels_close(struct o2g_ep *ep);

@@ -28,7 +28,7 @@ static int start_kernel(int n_socks, const struct paper_form **f)
 	if (!rc || !strcmp(o2g_settings()->engine, "kernel"))
 		return rc;
 	o2g_warn(
-		"the driver cannot be used: %s%s; going on without",
+		"the driver cannot be used: %s%s; going on without it",
 		strerror(rc),
 		rc == ENOMEM ?
 			" (raise the limit of locked memory with `ulimit -l`)" :

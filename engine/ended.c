@@ -2,7 +2,7 @@
 /*
  * Peers that have ended without our being connected to them.
  *
- * A connection tells when its other end is gone. Who waits for a message of a
+ * A connection tells when its other end is gone. Whoever waits for a message of a
  * peer that has never sent one has no connection to it, and nothing would tell.
  * So twice a second, as long as somebody looks at the endpoint at all, we ask
  * whoever has opened it who has ended (attr.ended: MPI asks the launcher).

@@ -44,7 +44,7 @@ struct o2g_ep {
 	unsigned workers;    /* threads that do some */
 	struct eng_peer *byes;
 
-	/* progress: the descriptors, who sleeps on them, timers */
+	/* progress: the descriptors, whoever sleeps on them, timers */
 	int epfd;     /* every descriptor of the channels, edge-triggered */
 	int timer_fd; /* in epfd: the earliest chan_timer */
 	int wake_fd;  /* in epfd: wakes the thread that sleeps on it */

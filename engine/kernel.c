@@ -169,9 +169,8 @@ static int take_socket(struct o2g_ep *ep, struct eng_peer *p, int fd)
 	int err = kern_call(ep->kern, O2GD_SOCKET, &s);
 
 	if (err < 0) {
-		o2g_warn(
-			"the driver does not take the connection to rank %u: %s",
-			s.peer, strerror(-err));
+		o2g_warn("the driver refuses the connection to rank %u: %s",
+			 s.peer, strerror(-err));
 		return err;
 	}
 	p->handed = true;

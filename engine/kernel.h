@@ -37,7 +37,7 @@ struct kern_batch {
 struct kern {
 	int fd;
 	struct chan chan;	 /* in ep->chans, for polling and sleeping */
-	struct chan_watch watch; /* the device, for who sleeps */
+	struct chan_watch watch; /* the device, for whoever sleeps */
 	unsigned callbacks;	 /* requests in the driver that have one */
 	unsigned sockets;	 /* it was given */
 	struct kern_batch batch;

@@ -146,7 +146,7 @@ int kern_batch_flush(struct o2g_ep *ep)
 	b->turn++;
 	if (!len)
 		return 0;
-	b->len = 0; /* kern_submit comes here, too */
+	b->len = 0; /* kern_submit also comes here */
 	n = kern_call(ep->kern, O2GD_BURST, &args);
 	for (at = skip(b, 0, n); at < len && !err; at = skip(b, at, !err))
 		err = submit(ep, message_at(b, at));

@@ -23,7 +23,7 @@ int kern_cancel(struct o2g_ep *ep, struct eng_req *r)
 	return take_back(ep, r, -O2G_ERR_CANCELLED);
 }
 
-/* Those that the core has, too, are given up there; of matched messages (which
+/* Those that the core also has are given up there; of matched messages (which
  * come from any source here) the driver knows the end. */
 static bool only_driver_has(const struct eng_req *r)
 {

@@ -27,7 +27,7 @@ static int own_post_one(struct o2g_ep *ep, struct eng_req *r)
 /* --- put and get: at once, if the channel reaches the peer's memory --- */
 
 /*
- * Copy directly if the channel can and finds the key, afterwards, too. -EAGAIN:
+ * Copy directly if the channel can and finds the key, also afterwards. -EAGAIN:
  * have it done with packets, which the owner answers, or refuses in its words.
  */
 static int direct(struct o2g_req *r)

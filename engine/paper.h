@@ -30,7 +30,7 @@ struct paper_form {
 	int (*init)(int n_socks);
 	int (*register_socket)(int sock, int rank);
 	int (*set_dump_area)(void *area, size_t size);
-	void (*dump)(void);	      /* a dumper thread repeats it for ever */
+	void (*dump)(void); /* a dumper thread repeats it without end */
 	void (*dumper_started)(void); /* there is one more; may be NULL */
 	int (*put_entry)(struct queue_entry *e);
 	int (*cancel_entry)(struct queue_entry *e);

@@ -164,7 +164,7 @@ static void lose(struct paper_sock *s, int err)
 	o2g_match_each_posted(&paper.match, fail_recv, &l);
 	news();
 	pthread_mutex_unlock(&paper.lock);
-	if (err == EBADMSG) /* who sends that is told so */
+	if (err == EBADMSG) /* a peer that sends that is told so */
 		shutdown(s->fd, SHUT_RDWR);
 }
 

@@ -21,7 +21,7 @@
 
 #define EVENTS 32
 
-/* Polls in vain before one looks at the descriptors, too. */
+/* Polls in vain before the descriptors are looked at as well. */
 #define FDS_OFTEN 8
 #define FDS_SOMETIMES 64
 #define FDS_SELDOM 4096

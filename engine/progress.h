@@ -8,7 +8,7 @@ int eng_progress_init(struct o2g_ep *ep);
 void eng_progress_cleanup(struct o2g_ep *ep);
 /* One cheap round over the channels; with the lock. */
 int eng_poll(struct o2g_ep *ep);
-/* The same for who asks now and then: also at the descriptors, sometimes. */
+/* The same for whoever asks now and then: sometimes also at the descriptors. */
 int eng_look(struct o2g_ep *ep);
 /* What the descriptors have, waiting up to timeout_ms; the lock is held, and
  * released only while it sleeps. */

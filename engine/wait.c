@@ -6,7 +6,7 @@
  * sleep that followed was short, a longer spin might have done; but it might as
  * well have kept the peer from running, if the two share a core. So the full
  * time is tried again after such a sleep, and after ever more of them when that
- * did not help either. Who waits for much data may spin for about as long as
+ * did not help either. Whoever waits for much data may spin for about as long as
  * copying it takes. With more ranks than cores a rank offers its core to others
  * instead, and then sleeps.
  *
@@ -285,7 +285,7 @@ static bool sleep_once(struct o2g_ep *ep, int (*cond)(void *), void *arg,
 	return yes;
 }
 
-/* Milliseconds to sleep, -1 for ever, 0 when the time is up. */
+/* Milliseconds to sleep, -1 without limit, 0 when the time is up. */
 static int time_left(u64 deadline_us)
 {
 	u64 now, left;
@@ -351,7 +351,7 @@ int eng_wait_locked(struct o2g_ep *ep, int (*cond)(void *), void *arg,
 }
 
 /*
- * For what is written to shared memory, with more ranks than cores. Who gets the
+ * For what is written to shared memory, with more ranks than cores. Whoever gets the
  * core back mostly finds that it has come, and has little in its caches: so that
  * is all it looks at.
  */
@@ -399,7 +399,7 @@ int o2g_nudge(struct o2g_ep *ep, const int *peers, size_t n)
 {
 	int err = 0;
 
-	/* Between what the caller wrote and looking who sleeps. */
+	/* Between what the caller wrote and the look at who sleeps. */
 	atomic_thread_fence(memory_order_seq_cst);
 	if (unlikely(!ep_enter(ep)))
 		return -O2G_ERR_FORKED;

@@ -149,7 +149,7 @@ void perf_options_print(const struct perf_command *c)
 	       "  --samples N    operations timed one by one, for percentiles "
 	       "(1000)\n"
 	       "  --best         the best repetition counts, not the median\n"
-	       "  --check        check the data, too\n"
+	       "  --check        also check the data\n"
 	       "  --pin          keep rank N on core N\n"
 	       "  --json         one JSON object for each row\n");
 	for (const struct perf_option *o = c->options; o && o->name; o++) {

@@ -3,7 +3,7 @@
 
 Colours are classes, so that the page's style (or the one that a picture of its
 own carries) chooses them for light, dark and print. Series differ by the shape
-of their marks, too, not by colour alone."""
+of their marks, not by colour alone."""
 
 import math
 from html import escape

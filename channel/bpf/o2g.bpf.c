@@ -144,7 +144,7 @@ static __always_inline struct tcp_sock *socket_of(struct __sk_buff *skb)
 	return sk ? bpf_skc_to_tcp_sock(sk) : (void *)0;
 }
 
-/* Soon the peer may send no more: who waits for much would wait for ever. */
+/* Soon the peer may send no more: whoever waits for much would never be woken. */
 static __always_inline int fills_up(struct __sk_buff *skb)
 {
 	struct tcp_sock *tcp = socket_of(skb);

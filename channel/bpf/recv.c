@@ -54,7 +54,7 @@ static inline bool is_good(struct bpf_chan *b, const struct bpf_desc *d)
 
 /*
  * In the middle of a large body have all of it passed: recv() then copies it to
- * where it belongs, at once; and who sleeps is woken for a good part of it. Pieces
+ * where it belongs, at once; and a sleeper is woken for a good part of it. Pieces
  * of it that are in the ring still are not passed: there is less to wait for once
  * they are taken, and this is said again. What was passed before the program could
  * see it is found by who arms, or settles, after this.
@@ -94,7 +94,7 @@ static void worry(struct tcp_conn *k)
 
 /*
  * Watching a socket makes each piece that arrives on it slower (0.2 us on veth),
- * for the kernel calls epoll only to be told that nobody asked for that. Who sends
+ * for the kernel calls epoll only to be told that nobody asked for that. Whoever sends
  * piece after piece while we look at the ring is alive: it need not be watched
  * until it is silent, or we sleep, or it is another one's turn.
  */
@@ -107,7 +107,7 @@ static void watch_busy(struct bpf_chan *b)
 	b->idle = 0;
 }
 
-/* Who sleeps in between, or computes, does not wait for the socket's lock. */
+/* Whoever sleeps in between, or computes, does not wait for the socket's lock. */
 static inline void count(struct bpf_chan *b, struct tcp_conn *k)
 {
 	if (unlikely(k->sleeps != b->sleeps)) {
@@ -156,7 +156,7 @@ static inline struct piece piece_of(const struct bpf_seat *s,
 
 /*
  * tcp_feed() for what comes most: small messages, all here. One that is refused is
- * refused again there, in words.
+ * refused again there, with a message.
  */
 static inline int feed(struct tcp_conn *k, const struct piece *p)
 {

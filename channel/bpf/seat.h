@@ -39,7 +39,7 @@
  *
  * Whether somebody sleeps the program may ask only after a full barrier. For that it
  * waits until the other processor has let go of the line that it just read, and who
- * answers waits, too, since the socket is locked meanwhile. So the process says of one
+ * answers also waits, since the socket is locked meanwhile. So the process says of one
  * connection when it is not asleep (`calm`); before it sleeps it takes that back and has
  * the socket's lock once: whatever the program did without asking is visible then.
  *

@@ -209,7 +209,7 @@ static inline void shm_see_head(struct shm_end *e)
 }
 
 /* Sender: a free cell (and the half before it) and @bytes of data room. What a
- * broken receiver wrote can make this false for ever, and nothing worse. */
+ * broken receiver wrote can make this false forever, and nothing worse. */
 static inline bool shm_has_room(const struct shm_end *e, u32 bytes)
 {
 	u32 cells = e->cell - e->head_cell, data = e->at - e->head_data;

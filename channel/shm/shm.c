@@ -147,7 +147,7 @@ int shm_parse_card(const char *card, struct shm_where *w)
 	return 0;
 }
 
-/* One that has ended, too: connecting says so. */
+/* Also one that has ended: connecting says so. */
 static bool shm_reaches(struct chan *c, const char *card)
 {
 	struct shm_where w;

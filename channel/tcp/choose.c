@@ -97,8 +97,9 @@ static const char *state_text(const struct tcp_addr *a)
 {
 	if (!(a->flags & TCP_IF_UP))
 		return " (down)";
-	return a->flags & TCP_ADDR_DUPLICATE ? " (another host has it, too)" :
-					       "";
+	return a->flags & TCP_ADDR_DUPLICATE ?
+		       " (another host has it as well)" :
+		       "";
 }
 
 static void say_what_there_is(const struct tcp_addr *all, u32 n, char *buf,

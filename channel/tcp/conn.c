@@ -309,7 +309,7 @@ static void conn_timer(struct chan_timer *t)
 		tcp_dial_timer(k);
 	} else if (k->state == TCP_DIALING) {
 		tcp_conn_lost(k, -O2G_ERR_PEER,
-			      "its connection broke before it stood");
+			      "its connection broke before it was set up");
 	} else if (k->tx_err) {
 		/* What it sent before it went is still worth reading. */
 		k->hup = true;

@@ -31,7 +31,7 @@ struct attempt {
 	struct tcp_addr to;
 	enum attempt_state state;
 	int err;	  /* why it failed last; 0: no answer so far */
-	const char *what; /* the same in words, when errno has none */
+	const char *what; /* the same as text, when there is no errno for it */
 	u32 have;	  /* bytes of the message being read */
 	struct tcp_challenge challenge;
 	struct tcp_answer answer;

@@ -5,7 +5,7 @@
  * Where the kernel moves what arrives to memory of ours (bpf/), a socket that only
  * receives is never touched by our processor: all that TCP does for it happens on
  * the sender's. One that also sends is. Its state goes from core to core with every
- * message, and who answers waits until the kernel, which is still at the end of
+ * message, and whoever answers waits until the kernel, which is still at the end of
  * receiving, lets go of it: together an eighth of half a round trip.
  * Reading with recv() gains nothing by this, it would only acknowledge more. So the
  * intake asks for it, for connections that are worth another descriptor.

@@ -76,7 +76,7 @@ static int choose_addresses(struct tcp_chan *c, char *why, size_t why_size)
 	}
 	snprintf(
 		why, why_size,
-		"%s %s cannot be used yet, while the kernel finds out whether another host has this address (tentative, says ip addr); try again in a few seconds",
+		"%s %s cannot be used yet, while the kernel finds out whether another host has this address (`ip addr` shows it as tentative); try again in a few seconds",
 		c->addrs[0].ifname,
 		tcp_addr_text(&c->addrs[0], text, sizeof(text)));
 	return -EADDRNOTAVAIL;

@@ -13,7 +13,7 @@ static u32 events_of(const struct tcp_conn *k, const struct chan_watch *w)
 {
 	u32 room = k->asks_room && w->fd == k->out_fd ? EPOLLOUT : 0;
 
-	if (w == &k->outlet) /* its end is the other socket's, too */
+	if (w == &k->outlet) /* its end is also the other socket's */
 		return EPOLLET | room;
 	return EPOLLRDHUP | EPOLLET | (k->intake ? 0 : EPOLLIN) | room;
 }

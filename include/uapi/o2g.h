@@ -21,7 +21,7 @@
  * when that is not 0. Everything else goes through O2GD_SUBMIT, which also takes
  * what is in the ring first, so that the order of posting holds.
  *
- * Completion. Entry i of the ring (i counts for ever) is valid when its seq is
+ * Completion. Entry i of the ring (i never wraps) is valid when its seq is
  * i + 1. The library takes it, copies a body out of the dump area if it names
  * one, and moves shared->cq_head on, with which that piece of the dump area is
  * the driver's again. When shared->overflow is not 0, completions wait for room
@@ -30,11 +30,11 @@
  * Sleeping. Write 1 to shared->armed, a full fence, look at the ring once more,
  * then poll(2) the descriptor, or call O2GD_WAIT, which does all of it. The
  * descriptor is also readable while shared->arrived differs from shared->seen:
- * who waits in a probe copies the one to the other and probes again.
+ * whoever waits in a probe copies the one to the other and probes again.
  *
  * A lost peer. What needs it ends with O2G_ERR_PEER, and a completion of its own
  * (O2GD_SLOT_PEER) says why. A receive from any source stays: others may send to
- * it. Who knows better cancels it.
+ * it. Whoever knows better cancels it.
  */
 #ifndef O2G_UAPI_H
 #define O2G_UAPI_H
@@ -173,7 +173,7 @@ struct o2gd_socket {
 
 struct o2gd_wait {
 	__u32 seen;	  /* completions taken so far: what cq_head says */
-	__u32 timeout_ms; /* 0xffffffff: for ever */
+	__u32 timeout_ms; /* 0xffffffff: no limit */
 };
 
 struct o2gd_fetch {

@@ -3,7 +3,7 @@
 # timeout: 90
 # Bad programs and bad peers: lab/fuzz_dev.c, for FUZZ_SHORT seconds, always with
 # the same beginning (`make vm-fuzz` for longer, with a new one each time). On the
-# debug kernel allocations fail, too.
+# debug kernel allocations also fail.
 . lab/tests/guest.inc
 need_driver
 

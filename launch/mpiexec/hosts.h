@@ -40,7 +40,7 @@ struct placement {
 };
 
 struct options;
-/* Fills in how many of each program, too. */
+/* Also fills in how many of each program. */
 void hosts_place(struct options *opt, struct placement *p);
 
 /* MPICH's description of the placement, "(vector,(node,nodes,ranks)...)". */

@@ -30,7 +30,7 @@ struct job_rank {
 	enum rank_state state; /* when it exited */
 	bool shared;	       /* others can reach it */
 	bool awaited;	       /* another rank waits for that */
-	bool leaving; /* it waits until the others want to leave, too */
+	bool leaving; /* it waits until the others also want to leave */
 	bool aborted; /* by itself or another, and the job goes on */
 	int status;   /* when it exited, of waitpid */
 	bool told;    /* the other ranks can know that it exited */
@@ -73,7 +73,7 @@ const char *remote_fate(struct node *n);
 const char *remote_agent(void); /* as the user knows it */
 /* Hosts that have not answered yet: there is nobody to end there. */
 void remote_abandon(void);
-/* All streams are closed: waits for the agents, not for ever. */
+/* All streams are closed: waits for the agents, within limits. */
 void remote_finish(void);
 
 /* --- share.c --- */

@@ -8,7 +8,7 @@
  *
  * Ours beyond PMI-1, which get_maxes tells of: "share" makes a rank's keys
  * known at once, with nobody waiting; "await" says that a rank looks for what
- * another has to share, so that it does not do so for ever; "leave" is a
+ * another has to share, so that it need not do so without end; "leave" is a
  * barrier of those who have shared.
  */
 #include <errno.h>

@@ -231,7 +231,7 @@ int PMPI_Abi_set_fortran_info(MPI_Info info)
 
 	if (!i)
 		return mpii_error(NULL, MPI_ERR_INFO, func,
-				  "info is %p, which is no info object",
+				  "info is %p, which is not an info object",
 				  (void *)info);
 	for (size_t k = 0; k < FACTS; k++) {
 		err = check_fact(func, &facts[k], i);

@@ -112,7 +112,7 @@ static bool read_one(char *word, struct coll_asked *asked)
 	asked->bytes = (struct coll_range)BYTES_ALL;
 	if (!range || read_range(range, &asked->bytes))
 		return true;
-	o2g_warn("O2G_COLL: the bytes in \"%s\" are no range, like 0-256, "
+	o2g_warn("O2G_COLL: the bytes in \"%s\" are not a range like 0-256, "
 		 "64k- or -4k",
 		 whole);
 	return false;

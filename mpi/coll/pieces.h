@@ -16,7 +16,7 @@
 /* What a row has before its data. */
 struct coll_piece {
 	_Alignas(64) uint64_t left; /* bytes, with those of this piece */
-	bool wrong; /* who writes it knows that ranks disagree */
+	bool wrong;		    /* its writer knows that ranks disagree */
 };
 #define COLL_PIECE_HEAD 64
 #define COLL_PIECE (COLL_SHARED_LONG - COLL_PIECE_HEAD)

@@ -81,7 +81,7 @@ bool coll_slot_arrive(const struct coll *k, struct coll_slot *o);
 void coll_slot_release(const struct coll_slot *o);
 int coll_slot_wait(const struct coll *k, const struct coll_slot *o);
 void coll_slot_leave(const struct coll_slot *o);
-/* Having left it: all others have, too, and read nothing of ours any more. */
+/* Having left it: all others have as well, and read nothing of ours any more. */
 int coll_slot_wait_left(const struct coll *k, const struct coll_slot *o);
 /* Our row is there, which rank @reader waits for. */
 void coll_slot_publish(const struct coll *k, const struct coll_slot *o,

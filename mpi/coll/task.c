@@ -123,7 +123,7 @@ int coll_task_sendrecv(const struct coll *k, const void *sbuf, MPI_Count scount,
 		return coll_task_wait_all(k, r, 2);
 	coll_task_note(k->task, err);
 	if (r[0]->o2g)
-		o2g_cancel(r[0]->o2g); /* or it would wait for ever */
+		o2g_cancel(r[0]->o2g); /* or it would never end */
 	coll_task_wait_all(k, r, 1);
 	return err;
 }
@@ -308,7 +308,7 @@ static int check_how(const struct coll_how *how, struct mpii_comm *c)
 	if (how->when == COLL_INIT && how->info != MPI_INFO_NULL &&
 	    !mpii_info_get(how->info))
 		return mpii_error(c, MPI_ERR_INFO, how->func,
-				  "info is no info object or was freed");
+				  "info is not an info object or was freed");
 	return MPI_SUCCESS;
 }
 

@@ -100,7 +100,7 @@ static int no_such_key(int keyval)
 				 "changed",
 				 keyval);
 	return mpii_fail(MPI_ERR_KEYVAL,
-			 "keyval is %d, which is no key for "
+			 "keyval is %d, which is not a key for "
 			 "this kind of object or was freed",
 			 keyval);
 }

@@ -387,7 +387,7 @@ int PMPI_Comm_set_info(MPI_Comm comm, MPI_Info info)
 		from = mpii_info_get(info);
 		if (!from)
 			return mpii_error(c, MPI_ERR_INFO, "MPI_Comm_set_info",
-					  "info is no info object or was "
+					  "info is not an info object or was "
 					  "freed");
 	}
 	return mpii_comm_take_hints(c, from) ?

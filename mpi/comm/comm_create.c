@@ -41,7 +41,7 @@ static int check_dup(struct mpii_comm *c, MPI_Info info, MPI_Comm *newcomm,
 		return mpii_bad_null(c, func, "newcomm");
 	if (info != MPI_INFO_NULL && !mpii_info_get(info))
 		return mpii_error(c, MPI_ERR_INFO, func,
-				  "info is no info object or was freed");
+				  "info is not an info object or was freed");
 	return MPI_SUCCESS;
 }
 

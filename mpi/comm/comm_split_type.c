@@ -202,7 +202,7 @@ int PMPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info,
 	    (split_type < MPI_COMM_TYPE_SHARED ||
 	     split_type > MPI_COMM_TYPE_RESOURCE_GUIDED))
 		return mpii_error(c, MPI_ERR_ARG, func,
-				  "split_type is %d, which is no split type",
+				  "split_type is %d, which is not a split type",
 				  split_type);
 	err = choose(c, split_type, i, &color);
 	if (err)

@@ -100,7 +100,7 @@ int mpii_bad_group(MPI_Group h, const char *func, const char *arg)
 		return mpii_error(NULL, MPI_ERR_GROUP, func,
 				  "%s is MPI_GROUP_NULL", arg);
 	return mpii_error(NULL, MPI_ERR_GROUP, func,
-			  "%s is %p, which is no group or was freed", arg,
+			  "%s is %p, which is not a group or was freed", arg,
 			  (void *)h);
 }
 

@@ -114,7 +114,7 @@ int PMPI_Alloc_mem(MPI_Aint size, MPI_Info info, void *baseptr)
 		return mpii_bad_null(NULL, "MPI_Alloc_mem", "baseptr");
 	if (info != MPI_INFO_NULL && !mpii_info_get(info))
 		return mpii_error(NULL, MPI_ERR_INFO, "MPI_Alloc_mem",
-				  "info is no info object or was freed");
+				  "info is not an info object or was freed");
 	/* Aligned to a cache line: vector code likes it, and so do copies. */
 	if (posix_memalign(&p, 64, size ? (size_t)size : 1))
 		return mpii_error(NULL, MPI_ERR_NO_MEM, "MPI_Alloc_mem",

@@ -290,9 +290,10 @@ int PMPI_Add_error_code(int errorclass, int *errorcode)
 		return mpii_bad_null(NULL, "MPI_Add_error_code", "errorcode");
 	if (!code_exists(errorclass) ||
 	    mpii_class_of_code(errorclass) != errorclass)
-		return mpii_error(NULL, MPI_ERR_ARG, "MPI_Add_error_code",
-				  "errorclass is %d, which is no error class",
-				  errorclass);
+		return mpii_error(
+			NULL, MPI_ERR_ARG, "MPI_Add_error_code",
+			"errorclass is %d, which is not an error class",
+			errorclass);
 	code = add(errorclass);
 	if (!code)
 		return mpii_no_mem(NULL, "MPI_Add_error_code");
@@ -337,8 +338,8 @@ static const char *drop(int code, bool class)
 	pthread_mutex_lock(&lock);
 	a = find(code);
 	if (!a || (a->class == code) != class)
-		why = class ? "is no error class that the program has added" :
-			      "is no error code that the program has added";
+		why = class ? "is not an error class that the program has added" :
+			      "is not an error code that the program has added";
 	else if (class && a->users)
 		why = "still has error codes";
 	else if (a->text[0])
@@ -396,7 +397,7 @@ int PMPI_Error_class(int errorcode, int *errorclass)
 		return mpii_bad_null(NULL, "MPI_Error_class", "errorclass");
 	if (!code_exists(errorcode))
 		return mpii_error(NULL, MPI_ERR_ARG, "MPI_Error_class",
-				  "errorcode is %d, which is no error code",
+				  "errorcode is %d, which is not an error code",
 				  errorcode);
 	*errorclass = mpii_class_of_code(errorcode);
 	return MPI_SUCCESS;
@@ -429,7 +430,7 @@ int PMPI_Error_string(int errorcode, char *string, int *resultlen)
 				     string ? "resultlen" : "string");
 	if (!code_exists(errorcode))
 		return mpii_error(NULL, MPI_ERR_ARG, "MPI_Error_string",
-				  "errorcode is %d, which is no error code",
+				  "errorcode is %d, which is not an error code",
 				  errorcode);
 	words_for(errorcode, string);
 	*resultlen = (int)strlen(string);

@@ -110,7 +110,7 @@ static const char *why_not(enum mpii_errh_of of, MPI_Errhandler h)
 	if (h == MPI_ERRHANDLER_NULL)
 		return "is MPI_ERRHANDLER_NULL";
 	if (!e)
-		return "is no error handler or was freed";
+		return "is not an error handler or was freed";
 	if (e->kind == MPII_ERRH_USER && e->of != of)
 		return "was made for another kind of object";
 	return NULL;

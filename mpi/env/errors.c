@@ -253,9 +253,10 @@ int mpii_bad_comm(MPI_Comm comm, const char *func)
 	if (comm == MPI_COMM_NULL)
 		return mpii_error(NULL, MPI_ERR_COMM, func,
 				  "comm is MPI_COMM_NULL");
-	return mpii_error(NULL, MPI_ERR_COMM, func,
-			  "comm is %p, which is no communicator or was freed",
-			  (void *)comm);
+	return mpii_error(
+		NULL, MPI_ERR_COMM, func,
+		"comm is %p, which is not a communicator or was freed",
+		(void *)comm);
 }
 
 int mpii_bad_win(MPI_Win h, const char *func)
@@ -293,7 +294,7 @@ int mpii_bad_type(struct mpii_comm *c, MPI_Datatype type, const char *func,
 				  "first",
 				  arg);
 	return mpii_error(c, MPI_ERR_TYPE, func,
-			  "%s is %p, which is no datatype or was freed", arg,
+			  "%s is %p, which is not a datatype or was freed", arg,
 			  (void *)type);
 }
 

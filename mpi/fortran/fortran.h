@@ -76,7 +76,7 @@ bool mpif_completed(int err);
 
 /* Without the blanks at its end; malloc'ed, or NULL. */
 char *mpif_string(const char *f, size_t len);
-/* Without those in front, too, as keys and values of an info want. */
+/* Also without those in front, as keys and values of an info want. */
 char *mpif_word(const char *f, size_t len);
 /* Fills @f, with blanks where @c has ended. */
 void mpif_give(char *f, size_t len, const char *c);

@@ -7,7 +7,7 @@
 
 /* --- looking at a descriptor --- */
 
-/* Of an assumed-size array, whose last extent is -1, too. */
+/* Also of an assumed-size array, whose last extent is -1. */
 static bool is_contiguous(const CFI_cdesc_t *d)
 {
 	CFI_index_t step = (CFI_index_t)d->elem_len;

@@ -21,7 +21,7 @@ SPECIAL char mpi_fortran_argvs_null_[1];
 SPECIAL MPI_Status mpi_f08_status_ignore_[1];
 SPECIAL MPI_Status mpi_f08_statuses_ignore_[1];
 
-/* Lets C programs give them, too, and says what LOGICAL looks like. */
+/* Lets C programs give them as well, and says what LOGICAL looks like. */
 __attribute__((constructor)) static void introduce(void)
 {
 	MPI_Fint yes = 1, no = 0;

@@ -21,7 +21,7 @@ struct mpii_announce {
 	int64_t bytes; /* of one */
 };
 
-/* Partitions, their size and hints: in words when they cannot be. */
+/* Partitions, their size and hints: an error that says why they cannot be. */
 int mpii_check_partitions(struct mpii_comm *c, int partitions, MPI_Count count,
 			  const struct mpii_type *t, MPI_Info info,
 			  const char *func);

@@ -303,7 +303,7 @@ MPII_ALIAS(Precv_init);
 
 /* --- MPI_Parrived --- */
 
-/* Have all messages come that touch the partition? Then it is unpacked, too. */
+/* Have all messages come that touch the partition? Then it is also unpacked. */
 static bool arrived(struct mpii_req *r, struct precv *p, int partition)
 {
 	MPI_Count bytes = r->count * r->type->size, first, last;

@@ -44,7 +44,7 @@ int mpii_check_partitions(struct mpii_comm *c, int partitions, MPI_Count count,
 				  partitions, (long long)count);
 	if (info != MPI_INFO_NULL && !mpii_info_get(info))
 		return mpii_error(c, MPI_ERR_INFO, func,
-				  "info is no info object or was freed");
+				  "info is not an info object or was freed");
 	return MPI_SUCCESS;
 }
 

@@ -175,7 +175,7 @@ int PMPI_Finalize(void)
 	if (o2g_settings()->stats)
 		mpii_stats();
 	/* Nobody leaves while others still need answers. Where a rank has died
-	 * and the job goes on, each leaves by itself, and who waits for it sees
+	 * and the job goes on, each leaves by itself, and whoever waits for it sees
 	 * that. */
 	err = any_sessions(&stay);
 	if (stay)

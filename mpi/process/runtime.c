@@ -51,8 +51,8 @@ static void at_exit(void)
 	if (job != JOINED || atomic_load(&mpii.users) || getpid() != process)
 		return;
 	if (pmi_shares()) {
-		/* who waits for a rank that has died, and for us, must see us
-		 * go, too */
+		/* whoever waits for a rank that has died, and for us, must also see us
+		 * go */
 		if (met != ALONE && !o2g_losses(mpii.ep))
 			pmi_leave();
 	} else {

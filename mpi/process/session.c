@@ -62,7 +62,7 @@ int mpii_session_info(struct mpii_session *s, const char *func, MPI_Info info,
 		return MPI_SUCCESS;
 	return mpii_session_raise(s,
 				  mpii_fail(MPI_ERR_INFO,
-					    "info is no info "
+					    "info is not an info "
 					    "object or was freed"),
 				  func);
 }
@@ -125,8 +125,9 @@ int PMPI_Session_init(MPI_Info info, MPI_Errhandler errhandler,
 	if (!session)
 		err = mpii_fail(MPI_ERR_ARG, "session is a null pointer");
 	else if (info != MPI_INFO_NULL && !mpii_info_get(info))
-		err = mpii_fail(MPI_ERR_INFO, "info is no info object or was "
-					      "freed");
+		err = mpii_fail(MPI_ERR_INFO,
+				"info is not an info object or was "
+				"freed");
 	else
 		err = create(info, e, &s);
 	if (err) {

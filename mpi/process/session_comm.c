@@ -107,7 +107,7 @@ static int check_args(const struct args *a)
 				 MPI_MAX_STRINGTAG_LEN - 1);
 	if (a->info != MPI_INFO_NULL && !mpii_info_get(a->info))
 		return mpii_fail(MPI_ERR_INFO,
-				 "info is no info object or was freed");
+				 "info is not an info object or was freed");
 	return MPI_SUCCESS;
 }
 

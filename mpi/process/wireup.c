@@ -6,9 +6,9 @@
  *
  * Then others have to learn our address, from the launcher's board, and we read
  * theirs when they are first needed. Our own launcher shows at once what was put
- * there and knows a secret for the job, so who wants to talk meets only those it
+ * there and knows a secret for the job, so whoever wants to talk meets only those it
  * wants to talk to. With other launchers nothing is seen before all ranks have
- * been in a barrier; there all meet, once, and agree on the secret, too.
+ * been in a barrier; there all meet, once, and also agree on the secret.
  */
 #include <errno.h>
 #include <stdio.h>

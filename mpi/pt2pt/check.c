@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
-/* Argument checks of messages, in the order a reader would expect, in words. */
+/* Argument checks of messages, in the order a reader would expect. */
 #include "env/errors.h"
 #include "pt2pt/check.h"
 

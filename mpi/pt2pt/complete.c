@@ -19,11 +19,11 @@ int mpii_bad_request(MPI_Request h, const char *func, int i)
 		return mpii_bad_comm(MPI_COMM_NULL, func);
 	if (i >= 0)
 		return mpii_error(NULL, MPI_ERR_REQUEST, func,
-				  "array_of_requests[%d] is %p, which is no "
+				  "array_of_requests[%d] is %p, which is not a "
 				  "request or was freed",
 				  i, (void *)h);
 	return mpii_error(NULL, MPI_ERR_REQUEST, func,
-			  "request is %p, which is no request or was freed",
+			  "request is %p, which is not a request or was freed",
 			  (void *)h);
 }
 

@@ -79,7 +79,7 @@ int PMPI_Grequest_complete(MPI_Request request)
 
 	if (!r || r->kind != MPII_REQ_GREQ)
 		return mpii_error(NULL, MPI_ERR_REQUEST, func,
-				  "request is no generalized request");
+				  "request is not a generalized request");
 	g = r->state;
 	if (!atomic_compare_exchange_strong(&g->state, &state, COMPLETE)) {
 		if (state == COMPLETE)

@@ -103,10 +103,11 @@ static int start_checked(MPI_Request h, const char *func)
 	int err;
 
 	if (!r || !r->persistent)
-		return mpii_error(r ? r->comm : NULL, MPI_ERR_REQUEST, func,
-				  h == MPI_REQUEST_NULL ?
-					  "request is MPI_REQUEST_NULL" :
-					  "request is no persistent request");
+		return mpii_error(
+			r ? r->comm : NULL, MPI_ERR_REQUEST, func,
+			h == MPI_REQUEST_NULL ?
+				"request is MPI_REQUEST_NULL" :
+				"request is not a persistent request");
 	if (r->active)
 		return mpii_error(r->comm, MPI_ERR_REQUEST, func,
 				  "the request is active already");

@@ -208,7 +208,7 @@ int mpii_sendrecv(const void *sbuf, MPI_Count scount, struct mpii_type *st,
 	if (mpii_likely(!err))
 		return mpii_wait_exact(&r, 1);
 	if (r->o2g)
-		o2g_cancel(r->o2g); /* or it would wait for ever */
+		o2g_cancel(r->o2g); /* or it would never end */
 	mpii_wait_all(&r, 1);
 	return err;
 }

@@ -65,7 +65,7 @@ static const struct pvar pvars[] = {
 	QUEUE(LEVEL, "unexpected_messages", unexpected,
 	      "messages that wait for a receive"),
 	QUEUE(LEVEL, "unexpected_bytes", unexpected_bytes,
-	      "memory that messages take which wait for a receive"),
+	      "memory taken by messages that wait for a receive"),
 	QUEUE(HIGHWATERMARK, "unexpected_bytes_peak", unexpected_peak,
 	      "the most memory that such messages have taken"),
 	TOTAL(COUNTER, "messages_sent", messages_sent, "messages sent"),

@@ -54,7 +54,7 @@ int mpii_dist_check_info(const char *func, struct mpii_comm *c, MPI_Info info)
 	if (info == MPI_INFO_NULL || mpii_info_get(info))
 		return MPI_SUCCESS;
 	return mpii_error(c, MPI_ERR_INFO, func,
-			  "info is no info object or was freed");
+			  "info is not an info object or was freed");
 }
 
 /* NULL: out of memory. */

@@ -4,7 +4,7 @@
 # clang with ASan and UBSan. A "sources:" line in the file says what is linked
 # with it (see tests/unit/unit.mk). `make fuzz` and `make test` run them through
 # tests/run; a file found to fail goes to tests/fuzz/corpus/<target>/ and is run
-# for ever after.
+# from then on.
 #
 # make fuzz-short           every target for FUZZ_SHORT seconds, without the rest
 # make print-fuzz-targets   the programs, one per line

@@ -25,7 +25,7 @@ said 'O2G_TCP_TIMEOUT is 9223372036854775807, but 1 to 1000000' O2G_TCP_TIMEOUT=
 said 'O2G_TCP_SILENCE is -5, but 6 to 3600 is possible; using 6' O2G_TCP_SILENCE=-5
 said 'O2G_COLL: allreduce has no algorithm "dubling"; it has .*doubling' O2G_COLL=allreduce=dubling
 said 'O2G_COLL: there is no collective "alreduce"; there are .*allreduce' O2G_COLL=alreduce=doubling
-said 'O2G_COLL: the bytes in "bcast=linear:1-x" are no range' O2G_COLL=bcast=linear:1-x
+said 'O2G_COLL: the bytes in "bcast=linear:1-x" are not a range' O2G_COLL=bcast=linear:1-x
 said 'O2G_COLL has "bcast", but wants collective=algorithm' O2G_COLL=bcast
 said 'O2G_CHANNELS names "tpc", which is not a channel' O2G_CHANNELS=tpc
 

@@ -176,7 +176,7 @@ wait_for 5 sh -c "ip -n $B -6 addr show dev ve | grep -q dadfailed" ||
 	fail "an address of two hosts is not noticed"
 run "an address of two hosts" O2G_TCP_INTERFACES=fd71:203::1
 [ $rc -ne 0 ] || fail "an address of two hosts was accepted"
-grep -q 've fd71:203::1/64 (another host has it, too)' "$TMP/out" ||
+grep -q 've fd71:203::1/64 (another host has it as well)' "$TMP/out" ||
 	fail "the message does not say that another host has the address"
 echo "ok: an address of two hosts"
 exit 0

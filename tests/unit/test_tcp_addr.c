@@ -199,9 +199,9 @@ static void choose__duplicate(void **state)
 
 	assert_string_equal(CHOOSE(m, "", 0), "fe80::a/64");
 	assert_non_null(strstr(CHOOSE(m, "fd00::/16", 0),
-			       "fd00::1/64 (another host has it, too)"));
+			       "fd00::1/64 (another host has it as well)"));
 	assert_non_null(strstr(choose(m, 1, "", 0),
-			       "fd00::1/64 (another host has it, too)"));
+			       "fd00::1/64 (another host has it as well)"));
 }
 
 static void all_tentative__one_is_enough(void **state)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 #
 # Unit tests of the driver: tests/unit/test_driver_*.c, linked with the driver's
-# own files, the core with the driver's env.h, and a kernel that is none (mock.h).
+# own files, the core with the driver's env.h, and a mock kernel (mock.h).
 
 MOCK_DRIVER := $(wildcard driver/*.c) $(wildcard core/*.c)
 MOCK_SRC    := $(wildcard tests/driver/mock/*.c)
