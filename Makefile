@@ -328,12 +328,13 @@ lint:
 	  $(INC) $(LINT_FILES)
 
 # Every program that is made of C, the lab's included; kernel modules are not.
+COMPDB ?= compile_commands.json
 compdb: $(MPI_H) $(MOCK_INC)/ready
 	@$(MAKE) -nB --no-print-directory all bench-build test-build $(LAB_TOOLS) \
 	  $(BUILD)/lab/insn.so $(BUILD)/lab/show/o2g/messages \
 	  $(addprefix $(BUILD)/lab/show/,sockets lateness) | \
-	  scripts/compdb '$(CC)' >compile_commands.json
-	@echo "compile_commands.json has $$(grep -c '"file"' compile_commands.json) files"
+	  scripts/compdb '$(CC)' >$(COMPDB)
+	@echo "$(COMPDB) has $$(grep -c '"file"' $(COMPDB)) files"
 
 # A test that fails does not keep the others from being counted.
 COVERAGE_BUILD := $(BUILD)-coverage
