@@ -302,7 +302,8 @@ void o2gk_mail_pump(struct o2gk_link *l)
 	}
 	if (next(l, &side))
 		o2gk_queue(l->end[!side], &l->end[!side]->local_work);
-	l->pumping = false;
+	WRITE_ONCE(l->pumping, false);
+	smp_mb(); /* or whoever closes is not seen waiting, and does not see it */
 	wake_up_var(&l->pumping);
 out:
 	spin_unlock(&l->lock);

@@ -260,6 +260,15 @@ enum o2gk_context {
 	O2GK_WORKER,  /* a worker, with or without the process's memory */
 };
 
+/*
+ * For o2gk_ep_unlock() of whoever has a socket's lock: a caller does not take those
+ * of others then, but leaves them to workers.
+ */
+static inline enum o2gk_context o2gk_with_lock(enum o2gk_context context)
+{
+	return context == O2GK_CALLER ? O2GK_WORKER : context;
+}
+
 extern struct workqueue_struct *o2gk_wq;
 
 /* Work for a peer, unless its endpoint is being closed. */

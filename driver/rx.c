@@ -189,7 +189,7 @@ static int header_complete(struct turn *t, struct sk_buff *skb, int off,
 		used = body;
 		o2g_stream_body_done(&p->stream, body);
 	}
-	o2gk_ep_unlock(p->ep, t->context, p);
+	o2gk_ep_unlock(p->ep, o2gk_with_lock(t->context), p);
 	return err ? err : used;
 }
 
@@ -243,7 +243,7 @@ static int take_body(struct turn *t, struct sk_buff *skb, int off, size_t len)
 		return n;
 	o2gk_ep_lock(p->ep);
 	err = packet_end(t);
-	o2gk_ep_unlock(p->ep, t->context, p);
+	o2gk_ep_unlock(p->ep, o2gk_with_lock(t->context), p);
 	return err ? err : (int)n;
 }
 
@@ -301,7 +301,7 @@ static void lose(struct o2gk_peer *p, enum o2gk_context context,
 {
 	o2gk_ep_lock(p->ep);
 	o2gk_peer_lost(p, why, detail);
-	o2gk_ep_unlock(p->ep, context, p);
+	o2gk_ep_unlock(p->ep, o2gk_with_lock(context), p);
 }
 
 /* A softirq is one of many: it comes again for the next segment. */

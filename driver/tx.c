@@ -340,7 +340,7 @@ static bool advance(struct o2gk_peer *p, struct batch *b, u64 n,
 	if (p->rx_held && p->answers <= o2gk_tx_most_answers(p) / 2)
 		o2gk_queue(p, &p->rx_work); /* which reads on */
 	any = gather(p, b);
-	o2gk_ep_unlock(ep, context == O2GK_CALLER ? O2GK_WORKER : context, p);
+	o2gk_ep_unlock(ep, o2gk_with_lock(context), p);
 	return any;
 }
 

@@ -372,6 +372,45 @@ static void look__strangers(void **state)
 	world_run(strangers);
 }
 
+/* --- registration --- */
+
+/* What is read then may be answered on another socket, which is not locked as well:
+ * a receive is in the ring for a message that has been announced there. */
+static void answers_elsewhere(void)
+{
+	struct o2g_hdr rts = { .type = O2G_PKT_RTS,
+			       .dst = 1,
+			       .tag = 5,
+			       .length = 4000,
+			       .cookie = 77 };
+	struct o2g_hdr eager = { .type = O2G_PKT_EAGER, .src = 2, .dst = 1 };
+	int more[2];
+
+	mock.later = true;
+	world_size = 3;
+	assert_int_equal(end_open(&b, 1, 16), 0);
+	mock_tcp_pair(fds);
+	mock_tcp_pair(more);
+	assert_int_equal(end_register(&b, 0, fds[1]), 0);
+	world_raw_header(fds[0], &rts);
+	mock_run();
+	world_raw_header(more[0], &eager);
+	b.sq[0] = (struct o2gd_sqe){ .op = O2GD_OP_RECV,
+				     .slot = 3,
+				     .tag = 5,
+				     .len = 4000 };
+	b.shared->sq_tail = ++b.sq_tail;
+	assert_int_equal(end_register(&b, 2, more[1]), 0);
+	mock_run();
+	assert_int_equal(mock_sock(fds[0])->rx_len, O2G_HDR_SIZE);
+	mock_close(more[0]), mock_close(more[1]);
+}
+
+static void o2gk_sock_register__one_lock(void **state)
+{
+	world_run(answers_elsewhere);
+}
+
 /* --- what costs nothing --- */
 
 /* A peer is given up that nobody has heard of. */
@@ -547,6 +586,7 @@ int main(void)
 		T(o2gk_tx_push__errors),
 		T(o2gk_tx_push__process_dies),
 		T(look__strangers),
+		T(o2gk_sock_register__one_lock),
 		T(peer_down__unknown),
 		T(o2gk_pin_user__limit_first),
 		T(answers__bounded),

@@ -650,7 +650,8 @@ struct sock {
 	struct net *net;
 	struct sock *peer;
 	struct socket *socket;
-	bool owned;	/* by a process: lock_sock */
+	bool owned; /* by a process: lock_sock */
+	const struct task_struct *owner;
 	bool locked_bh; /* by softirq */
 	bool data_news, state_news, space_news, error_news;
 	bool no_space; /* somebody waits for room to send */

@@ -85,6 +85,11 @@ void lock_sock(struct sock *sk)
 	mock_may_sleep(__func__);
 	if (sk->owned)
 		mock_bug("it is owned", __func__);
+	for (int i = 0; i < MAX_FDS; i++)
+		if (sockets[i].sk && sockets[i].sk->owned &&
+		    sockets[i].sk->owner == current)
+			mock_bug("it owns another socket already", __func__);
+	sk->owner = current;
 	sk->owned = true;
 	mock.mutexes++;
 }

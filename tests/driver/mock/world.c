@@ -10,6 +10,7 @@
 
 struct end a, b;
 int fds[2];
+u32 world_size;
 _Alignas(4096) unsigned char data[WORLD_BYTES], buf[WORLD_BYTES];
 
 /* A connection has ended because of the failure: both ends hear of it. */
@@ -65,7 +66,7 @@ int end_open(struct end *e, u32 rank, u32 slots)
 {
 	struct o2gd_setup s = { .version = O2GD_VERSION,
 				.rank = rank,
-				.size = 2,
+				.size = world_size,
 				.sq_entries = 16,
 				.cq_entries = 16,
 				.dump_size = 256 << 10,
@@ -311,6 +312,7 @@ static bool once(void (*scenario)(void), const struct weather *w,
 	memset(&b, 0, sizeof(b));
 	memset(buf, 0, 128 << 10);
 	fds[0] = fds[1] = -1;
+	world_size = 2;
 	for (size_t i = 0; i < sizeof(data) && !data_ready; i++)
 		data[i] = (unsigned char)(i * 7 + i / 253);
 	data_ready = true;

@@ -27,7 +27,8 @@ struct end {
 };
 
 extern struct end a, b;
-extern int fds[2]; /* the connection, -1 once closed */
+extern int fds[2];     /* the connection, -1 once closed */
+extern u32 world_size; /* ranks, for end_open; 2 at the start of each world */
 
 #define WORLD_BYTES (3 << 19)
 extern unsigned char data[WORLD_BYTES], buf[WORLD_BYTES];
