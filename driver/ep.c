@@ -12,7 +12,8 @@
 #define FIRST_BINS 256
 #define EXTRA_MAX (64u << 20) /* envelopes beyond the budget */
 #define MAX_RANKS BIT(20)
-#define PUSHES 8 /* sockets a caller serves itself; workers do the rest */
+#define MAX_WORKERS 16 /* of an endpoint at a time */
+#define PUSHES 8       /* sockets a caller serves itself; workers do the rest */
 
 /* --- the lock --- */
 
@@ -90,7 +91,7 @@ void o2gk_ep_unlock(struct o2gk_ep *ep, enum o2gk_context context,
 
 	tell_unexpected(ep);
 	if (unlikely(o2g_match_wants(&ep->core.match)) && !ep->closing)
-		queue_work(o2gk_wq, &ep->work);
+		queue_work(ep->wq, &ep->work);
 	wake = must_wake(ep);
 	p = list_empty(&ep->dirty) ? NULL :
 				     next_push(ep, context, own, &pushes);
@@ -160,6 +161,15 @@ static void work(struct work_struct *w)
 
 /* --- opening --- */
 
+/*
+ * Copies are long: let the scheduler choose the processor. A few at a time are
+ * enough for one process, and each that waits for a page is a thread.
+ */
+struct workqueue_struct *o2gk_wq_alloc(void)
+{
+	return alloc_workqueue("o2g", WQ_UNBOUND, MAX_WORKERS);
+}
+
 struct o2gk_ep *o2gk_ep_create(void)
 {
 	struct o2gk_ep *ep = kzalloc(sizeof(*ep), GFP_KERNEL_ACCOUNT);
@@ -220,6 +230,9 @@ int o2gk_ep_setup(struct o2gk_ep *ep, struct o2gd_setup *s)
 	ep->mm = current->mm;
 	mmgrab(ep->mm);
 	ep->net = get_net(current->nsproxy->net_ns);
+	ep->wq = o2gk_wq_alloc();
+	if (!ep->wq)
+		return -ENOMEM;
 	bins = kvcalloc(FIRST_BINS, sizeof(*bins), GFP_KERNEL_ACCOUNT);
 	if (!bins)
 		return -ENOMEM;
@@ -351,6 +364,8 @@ void o2gk_ep_destroy(struct o2gk_ep *ep)
 		kvfree(ep->peers);
 		kvfree(ep->slabs);
 	}
+	if (ep->wq)
+		destroy_workqueue(ep->wq);
 	kvfree(ep->gone);
 	kvfree(ep->core.match.bins);
 	if (ep->mm) {

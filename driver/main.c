@@ -7,8 +7,6 @@
 #include "dev.h"
 #include "o2gk.h"
 
-struct workqueue_struct *o2gk_wq;
-
 static struct miscdevice device = {
 	.minor = MISC_DYNAMIC_MINOR,
 	.name = "o2g",
@@ -23,28 +21,15 @@ static int __init o2gk_init(void)
 	if (err)
 		return err;
 	o2gk_local_init();
-	/* Copies are long: let the scheduler choose the processor. */
-	o2gk_wq = alloc_workqueue("o2g", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
-	if (!o2gk_wq) {
-		err = -ENOMEM;
-		goto err_unexp;
-	}
 	err = misc_register(&device);
 	if (err)
-		goto err_wq;
-	return 0;
-
-err_wq:
-	destroy_workqueue(o2gk_wq);
-err_unexp:
-	o2gk_unexp_exit();
+		o2gk_unexp_exit();
 	return err;
 }
 
 static void __exit o2gk_exit(void)
 {
 	misc_deregister(&device);
-	destroy_workqueue(o2gk_wq);
 	o2gk_unexp_exit();
 }
 

@@ -160,7 +160,7 @@ void o2gk_pin_later(struct o2gk_ep *ep, struct o2gk_pin *pin)
 	ep->stats.pinned_pages -= pin->n;
 	list_add(&pin->link, &ep->unpin);
 	if (++ep->nunpin >= O2GK_UNPIN_BATCH && !ep->closing)
-		queue_work(o2gk_wq, &ep->work);
+		queue_work(ep->wq, &ep->work);
 }
 
 void o2gk_pin_put(struct o2gk_ep *ep, struct o2gk_pin *pin)

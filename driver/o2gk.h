@@ -181,6 +181,7 @@ struct o2gk_ep {
 	/* set up once; ready is set last */
 	struct mutex mutex; /* serialises set-up, growth and registration */
 	bool ready, closing;
+	struct workqueue_struct *wq;
 	struct mm_struct *mm; /* whose memory this is about; mm_count held */
 	struct net *net;
 
@@ -269,13 +270,17 @@ static inline enum o2gk_context o2gk_with_lock(enum o2gk_context context)
 	return context == O2GK_CALLER ? O2GK_WORKER : context;
 }
 
-extern struct workqueue_struct *o2gk_wq;
+/*
+ * Workers of an endpoint. They touch its process's memory, and may wait there for a
+ * page as long as somebody likes: only work of the same endpoint waits with them.
+ */
+struct workqueue_struct *o2gk_wq_alloc(void);
 
 /* Work for a peer, unless its endpoint is being closed. */
 static inline void o2gk_queue(struct o2gk_peer *p, struct work_struct *work)
 {
 	if (!READ_ONCE(p->ep->closing))
-		queue_work(o2gk_wq, work);
+		queue_work(p->ep->wq, work);
 }
 
 /* ep.c */

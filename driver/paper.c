@@ -36,7 +36,7 @@ void o2gk_paper_unlock(struct o2gk_paper *paper) __releases(&paper->lock)
 	paper->wake = false;
 	paper->wake_dumper = false;
 	if (unlikely(o2g_match_wants(&paper->match)) && !paper->closing)
-		queue_work(o2gk_wq, &paper->work);
+		queue_work(paper->wq, &paper->work);
 	spin_unlock_bh(&paper->lock);
 	if (dump && atomic_read(&paper->ndumpers))
 		wake(&paper->dump_wait);
@@ -122,6 +122,9 @@ static int make_tables(struct o2gk_paper *paper)
 	if (!bins)
 		return -ENOMEM;
 	o2g_match_init(&paper->match, bins, FIRST_BINS, get_random_u64());
+	paper->wq = o2gk_wq_alloc();
+	if (!paper->wq)
+		return -ENOMEM;
 	paper->socks = kvcalloc(paper->max_socks, sizeof(*paper->socks),
 				GFP_KERNEL_ACCOUNT);
 	if (!paper->socks)
@@ -158,6 +161,8 @@ void o2gk_paper_destroy(struct o2gk_paper *paper)
 	if (paper->map_pages)
 		account_locked_vm(paper->mm, paper->map_pages, false);
 	vfree(paper->map);
+	if (paper->wq)
+		destroy_workqueue(paper->wq);
 	kvfree(paper->socks);
 	kvfree(paper->match.bins);
 	mmdrop(paper->mm);

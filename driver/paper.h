@@ -114,6 +114,7 @@ struct o2gk_paper_sock {
 struct o2gk_paper {
 	spinlock_t lock; /* taken with softirqs off */
 	bool closing;
+	struct workqueue_struct *wq;
 	struct mm_struct *mm;
 	struct net *net;
 	struct o2g_match match;

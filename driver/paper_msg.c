@@ -162,7 +162,7 @@ void o2gk_paper_resume(struct o2gk_paper *paper)
 		if (!begin(s))
 			continue;
 		list_del_init(&s->held);
-		queue_work(o2gk_wq, &s->work);
+		queue_work(paper->wq, &s->work);
 	}
 }
 

@@ -17,7 +17,7 @@ void o2gk_paper_recv_drop(struct o2gk_paper *paper, struct o2gk_paper_recv *r)
 {
 	list_move_tail(&r->link, &paper->trash);
 	if (++paper->ntrash >= TRASH_BATCH && !paper->closing)
-		queue_work(o2gk_wq, &paper->work);
+		queue_work(paper->wq, &paper->work);
 }
 
 static void recv_free(struct o2gk_paper *paper, struct o2gk_paper_recv *r)

@@ -212,11 +212,11 @@ bool o2gk_paper_rx_run(struct o2gk_paper_sock *s, enum o2gk_context context)
 		o2gk_paper_lock(s->paper);
 		o2gk_paper_lose(s, t.lost, t.detail);
 		o2gk_paper_unlock(s->paper);
-		queue_work(o2gk_wq, &s->work);
+		queue_work(s->paper->wq, &s->work);
 	} else if (t.job) {
 		wait_for_dumper(s);
 	} else if (t.more) {
-		queue_work(o2gk_wq, &s->work);
+		queue_work(s->paper->wq, &s->work);
 	}
 	return !t.stopped;
 }

@@ -38,7 +38,7 @@ static void state_change(struct sock *sk)
 	if (s) {
 		s->saved.state_change(sk);
 		if (!READ_ONCE(s->paper->closing))
-			queue_work(o2gk_wq, &s->work);
+			queue_work(s->paper->wq, &s->work);
 	}
 	rcu_read_unlock();
 }
@@ -54,7 +54,7 @@ static void error_report(struct sock *sk)
 		if (o2gk_is_disconnected(sk))
 			o2gk_paper_sock_restore(s);
 		if (!READ_ONCE(s->paper->closing))
-			queue_work(o2gk_wq, &s->work);
+			queue_work(s->paper->wq, &s->work);
 	}
 	rcu_read_unlock();
 }

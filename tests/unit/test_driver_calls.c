@@ -372,6 +372,28 @@ static void look__strangers(void **state)
 	world_run(strangers);
 }
 
+/* --- one process and another --- */
+
+/* All workers of one wait for its pages; what another needs workers for is done. */
+static void blocked(void)
+{
+	struct workqueue_struct *wq;
+
+	assert_int_equal(world_open(), 0);
+	wq = ep_of(&a)->wq;
+	wq->blocked = true;
+	mock.no_pins = true;
+	assert_int_equal(end_recv(&b, 1, 1, 9000), 0);
+	assert_true(end_submit(&a, O2GD_OP_SEND, 1, 1, data, 9000) >= 0);
+	assert_int_equal(end_got(&b, 1, 1, 9000), 0);
+	wq->blocked = false;
+}
+
+static void workers__of_their_own(void **state)
+{
+	world_run(blocked);
+}
+
 /* --- registration --- */
 
 /* What is read then may be answered on another socket, which is not locked as well:
@@ -586,6 +608,7 @@ int main(void)
 		T(o2gk_tx_push__errors),
 		T(o2gk_tx_push__process_dies),
 		T(look__strangers),
+		T(workers__of_their_own),
 		T(o2gk_sock_register__one_lock),
 		T(peer_down__unknown),
 		T(o2gk_pin_user__limit_first),

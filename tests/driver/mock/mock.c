@@ -563,8 +563,9 @@ struct workqueue_struct *alloc_workqueue(const char *name, unsigned int flags,
 
 void destroy_workqueue(struct workqueue_struct *wq)
 {
-	if (first_work)
-		mock_bug("there is work", __func__);
+	for (struct work_struct *w = first_work; w; w = w->next)
+		if (w->wq == wq)
+			mock_bug("there is work", __func__);
 	mock_free(wq);
 }
 
@@ -573,6 +574,7 @@ bool queue_work(struct workqueue_struct *wq, struct work_struct *w)
 	if (w->pending)
 		return false;
 	w->pending = true;
+	w->wq = wq;
 	w->next = NULL;
 	*last_work = w;
 	last_work = &w->next;
@@ -595,15 +597,23 @@ bool cancel_work_sync(struct work_struct *w)
 	return true;
 }
 
+static struct work_struct *next_work(void)
+{
+	struct work_struct *w, *found = NULL;
+
+	for (w = first_work; w && (mock.lifo || !found); w = w->next)
+		if (!w->wq->blocked)
+			found = w;
+	return found;
+}
+
 static bool run_work(void)
 {
 	struct task_struct *before = mock_task;
-	struct work_struct *w = first_work;
+	struct work_struct *w = next_work();
 
 	if (!w)
 		return false;
-	while (mock.lifo && w->next)
-		w = w->next;
 	cancel_work_sync(w);
 	mock_task = &worker;
 	worker.mm = NULL;

@@ -499,9 +499,10 @@ struct work_struct {
 	void (*func)(struct work_struct *w);
 	bool pending;
 	struct work_struct *next;
+	struct workqueue_struct *wq;
 };
 struct workqueue_struct {
-	int unused;
+	bool blocked; /* by a test: all its workers wait */
 };
 #define WQ_UNBOUND 2
 #define WQ_MEM_RECLAIM 8
