@@ -15,7 +15,7 @@ static struct kmem_cache *unexp_cache;
 
 int o2gk_unexp_init(void)
 {
-	unexp_cache = KMEM_CACHE(o2gk_unexp, 0);
+	unexp_cache = KMEM_CACHE(o2gk_unexp, SLAB_ACCOUNT);
 	return unexp_cache ? 0 : -ENOMEM;
 }
 
@@ -35,6 +35,8 @@ void o2gk_req_release(struct o2gk_ep *ep, struct o2gk_req *r)
 	if (r->iov != &r->iov0)
 		kvfree(r->iov);
 	r->iov = NULL;
+	kfree(r->out);
+	r->out = NULL;
 	if (r->kbuf && r->done.cqe.where != O2GD_AT_DRIVER) {
 		kfree(r->kbuf);
 		r->kbuf = NULL;
@@ -102,10 +104,11 @@ static struct o2g_req *req_by_id(struct o2g_core *c, u64 id)
 static struct o2g_req *reply_alloc(struct o2g_core *c, struct o2g_peer *p)
 {
 	struct o2gk_ep *ep = o2gk_of_core(c);
-	struct o2gk_req *r = kzalloc(sizeof(*r), GFP_ATOMIC | __GFP_NOWARN);
+	struct o2gk_req *r = o2gk_reserve_reply(ep);
 
 	if (!r)
 		return NULL;
+	memset(r, 0, sizeof(*r));
 	r->core.owner = ep;
 	r->mem = ep->used_mem;
 	ep->used_mem = NULL;
@@ -138,7 +141,7 @@ int o2gk_recv_resolve(struct o2gk_ep *ep, struct o2g_req *req)
 		seg->kaddr = o2gk_dump_addr(ep, r->done.dump);
 		return 0;
 	}
-	r->kbuf = kmalloc(want, GFP_ATOMIC | __GFP_NOWARN);
+	r->kbuf = o2gk_reserve_body(ep, want);
 	if (!r->kbuf)
 		return -ENOMEM;
 	r->kbuf_len = want;
@@ -173,16 +176,30 @@ static void take_body(struct o2g_core *c, const struct o2g_sink *to,
 
 /* --- unexpected messages --- */
 
+struct o2gk_unexp *o2gk_unexp_new(struct o2gk_ep *ep, gfp_t gfp)
+{
+	struct mem_cgroup *before = set_active_memcg(ep->memcg);
+	struct o2gk_unexp *u =
+		kmem_cache_alloc(unexp_cache, gfp | __GFP_NOWARN);
+
+	set_active_memcg(before);
+	return u;
+}
+
+void o2gk_unexp_drop(struct o2gk_unexp *u)
+{
+	if (u)
+		kmem_cache_free(unexp_cache, u);
+}
+
 /* One is kept for the next: messages that come a little early come one by one. */
 static struct o2gk_unexp *unexp_get(struct o2gk_ep *ep)
 {
 	struct o2gk_unexp *u = ep->spare;
 
-	if (!u)
-		return kmem_cache_zalloc(unexp_cache,
-					 GFP_ATOMIC | __GFP_NOWARN);
 	ep->spare = NULL;
-	memset(u, 0, sizeof(*u));
+	if (u)
+		memset(u, 0, sizeof(*u));
 	return u;
 }
 
@@ -209,7 +226,7 @@ static bool unexp_body(struct o2gk_ep *ep, struct o2gk_unexp *u, u64 body)
 		u->core.body.kaddr = o2gk_dump_addr(ep, u->dump);
 		return true;
 	}
-	u->kbuf = kmalloc(body, GFP_ATOMIC | __GFP_NOWARN);
+	u->kbuf = o2gk_reserve_body(ep, body);
 	u->core.body.kaddr = u->kbuf;
 	return u->kbuf;
 }
@@ -246,13 +263,6 @@ static void unexp_free(struct o2g_core *c, struct o2g_unexp *unexp)
 	o2gk_dump_free(ep, u->dump);
 	kfree(u->kbuf);
 	unexp_put(ep, u);
-}
-
-void o2gk_unexp_spare_free(struct o2gk_ep *ep)
-{
-	if (ep->spare)
-		kmem_cache_free(unexp_cache, ep->spare);
-	ep->spare = NULL;
 }
 
 static void arrived(struct o2g_core *c, struct o2g_unexp *u)

@@ -3,6 +3,7 @@
 #include "o2gk.h"
 
 #include <linux/log2.h>
+#include <linux/memcontrol.h>
 #include <linux/net.h>
 #include <linux/nsproxy.h>
 #include <linux/random.h>
@@ -125,6 +126,7 @@ static void unpin_all(struct o2gk_ep *ep)
 static void grow_bins(struct o2gk_ep *ep)
 {
 	struct o2g_match_bin *bins, *old = NULL;
+	struct mem_cgroup *before;
 	u32 n;
 
 	/* Without the lock: too late or too early by one call does no harm. */
@@ -135,7 +137,9 @@ static void grow_bins(struct o2gk_ep *ep)
 	spin_unlock_bh(&ep->lock);
 	if (!n)
 		return;
+	before = set_active_memcg(ep->memcg); /* this may be a worker */
 	bins = kvcalloc(n, sizeof(*bins), GFP_KERNEL_ACCOUNT);
+	set_active_memcg(before);
 	if (!bins)
 		return;
 	spin_lock_bh(&ep->lock);
@@ -152,6 +156,9 @@ void o2gk_ep_housekeeping(struct o2gk_ep *ep)
 	if (READ_ONCE(ep->nunpin))
 		unpin_all(ep);
 	grow_bins(ep);
+	/* Without the lock: too late or too early by one call does no harm. */
+	if (unlikely(data_race(ep->reserve.nanswers) < O2GK_ANSWERS))
+		o2gk_reserve_fill(ep);
 }
 
 static void work(struct work_struct *w)
@@ -185,6 +192,7 @@ struct o2gk_ep *o2gk_ep_create(void)
 	INIT_LIST_HEAD(&ep->taken);
 	INIT_LIST_HEAD(&ep->mems);
 	INIT_WORK(&ep->work, work);
+	o2g_list_init(&ep->reserve.answers);
 	return ep;
 }
 
@@ -230,6 +238,7 @@ int o2gk_ep_setup(struct o2gk_ep *ep, struct o2gd_setup *s)
 	ep->mm = current->mm;
 	mmgrab(ep->mm);
 	ep->net = get_net(current->nsproxy->net_ns);
+	ep->memcg = get_mem_cgroup_from_mm(ep->mm);
 	ep->wq = o2gk_wq_alloc();
 	if (!ep->wq)
 		return -ENOMEM;
@@ -247,6 +256,8 @@ int o2gk_ep_setup(struct o2gk_ep *ep, struct o2gd_setup *s)
 	err = o2gk_area_create(ep, s);
 	if (err)
 		return err;
+	if (!o2gk_reserve_fill(ep))
+		return -ENOMEM;
 	o2gk_look_add(ep);
 	/* After all of the above: calls look at this first. */
 	smp_store_release(&ep->ready, true);
@@ -348,7 +359,7 @@ static void close_ready(struct o2gk_ep *ep)
 		list_del_init(&m->link);
 		o2gk_mem_put(ep, m);
 	}
-	o2gk_unexp_spare_free(ep);
+	o2gk_reserve_free(ep);
 	spin_unlock_bh(&ep->lock);
 	cancel_work_sync(&ep->work); /* nobody queues it any more */
 	free_requests(ep);
@@ -361,6 +372,7 @@ void o2gk_ep_destroy(struct o2gk_ep *ep)
 		close_ready(ep);
 		free_peers(ep);
 	} else {
+		o2gk_reserve_free(ep);
 		kvfree(ep->peers);
 		kvfree(ep->slabs);
 	}
@@ -372,6 +384,7 @@ void o2gk_ep_destroy(struct o2gk_ep *ep)
 		o2gk_area_destroy(ep);
 		mmdrop(ep->mm);
 		put_net(ep->net);
+		mem_cgroup_put(ep->memcg);
 	}
 	if (ep->paper) {
 		o2gk_look_remove(ep);

@@ -25,7 +25,7 @@ static int take_body(struct o2gk_ep *ep, struct small *s, u64 addr)
 {
 	if (s->head.len > O2GD_SMALL || s->head.peer >= ep->size)
 		return -EINVAL;
-	s->ctl = o2gk_ctl_alloc(s->head.len, GFP_KERNEL_ACCOUNT);
+	s->ctl = o2gk_ctl_alloc(ep, s->head.len, GFP_KERNEL);
 	if (!s->ctl)
 		return -ENOMEM;
 	if (!copy_from_user(s->ctl->body, u64_to_user_ptr(addr), s->head.len))

@@ -169,8 +169,13 @@ void o2gk_local_remove(struct o2gk_peer *p)
 
 void o2gk_local_put(struct o2gk_peer *p)
 {
-	if (p->link && refcount_dec_and_test(&p->link->refs))
-		kfree(p->link);
+	struct o2gk_link *l = p->link;
+
+	if (!l || !refcount_dec_and_test(&l->refs))
+		return;
+	o2gk_mail_drop(l, 0); /* what was given back for want of memory */
+	o2gk_mail_drop(l, 1);
+	kfree(l);
 }
 
 /*
@@ -348,6 +353,11 @@ static enum o2gd_lost begin(struct o2gk_peer *q, struct o2gk_job *j)
 	enum o2gd_lost why;
 
 	o2gk_ep_lock(q->ep);
+	while (!o2gk_reserve(q->ep, &j->hdr) && !q->ep->closing) {
+		o2gk_ep_unlock(q->ep, O2GK_WORKER, q);
+		o2gk_reserve_wait(q->ep, &j->hdr);
+		o2gk_ep_lock(q->ep);
+	}
 	why = o2gk_job_begin(q, j);
 	o2gk_ep_unlock(q->ep, O2GK_WORKER, q);
 	return why;
@@ -398,6 +408,7 @@ void o2gk_local_work(struct work_struct *work)
 	if (has_mm)
 		kthread_use_mm(mm);
 	do {
+		o2gk_mail_feed(q);
 		lock_sock(q->sk);
 		o2gk_mail_late(q);
 		more = receive_one(q);

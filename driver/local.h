@@ -27,6 +27,8 @@ struct o2gk_way {
 	struct o2g_tx *reading; /* a request's, being received: in no list */
 	struct o2gk_job late;	/* begun; a worker must go on with it */
 	bool is_late;
+	struct o2g_hdr next; /* of the first, which waits for memory */
+	bool is_starved;
 	/* bytes of packets that went by TCP, and that came; the first is not
 	 * known until the sender has the link, and as many as can be then */
 	u64 tcp_sent, tcp_came;
@@ -56,6 +58,8 @@ enum o2gd_lost o2gk_job_copy(struct o2gk_peer *q, struct o2gk_job *j);
 
 /* mail.c; with the socket's lock of @q, in a worker: what mail has left to it. */
 void o2gk_mail_late(struct o2gk_peer *q);
+/* In a worker, without its lock: get the memory that mail waits for. */
+void o2gk_mail_feed(struct o2gk_peer *q);
 /* @q is being closed, nobody delivers to it any more. */
 void o2gk_mail_close(struct o2gk_peer *q);
 /* Under link->lock: nothing more of @side's is to be delivered. */

@@ -131,6 +131,43 @@ static void forget(struct o2gk_peer *q, struct o2gk_link *l, struct o2gk_way *w,
 	o2gk_job_put(q, j);
 }
 
+/*
+ * There is no memory for what it brings about: it is the first again, and a worker
+ * gets some. One with a request may have been taken back meanwhile.
+ */
+static void put_back(struct o2gk_peer *q, struct o2gk_link *l,
+		     struct o2gk_way *w, struct o2gk_job *j)
+{
+	struct o2g_tx *tx = j->tx ? j->tx : &j->ctl->tx;
+
+	spin_lock(&l->lock);
+	if (!j->tx || w->reading == j->tx)
+		o2g_list_add_tail(&tx->link, w->mail.next);
+	w->reading = NULL;
+	w->next = j->hdr;
+	w->is_starved = true;
+	spin_unlock(&l->lock);
+	o2gk_pin_put(q->ep, j->pin);
+	o2gk_queue(q, &q->local_work);
+}
+
+void o2gk_mail_feed(struct o2gk_peer *q)
+{
+	struct o2gk_link *l = q->link;
+	struct o2gk_way *w = &l->way[!q->side];
+	bool starved;
+
+	spin_lock_bh(&l->lock);
+	starved = w->is_starved;
+	spin_unlock_bh(&l->lock);
+	if (!starved)
+		return;
+	o2gk_reserve_wait(q->ep, &w->next);
+	spin_lock_bh(&l->lock);
+	w->is_starved = false;
+	spin_unlock_bh(&l->lock);
+}
+
 /* Without the process there is no going on: a worker does. */
 static void leave_to_worker(struct o2gk_peer *q, struct o2gk_link *l,
 			    struct o2gk_way *w, const struct o2gk_job *j)
@@ -152,6 +189,10 @@ static void receive(struct o2gk_peer *q, struct o2gk_link *l,
 
 	if (q->lost || q->doom) {
 		forget(q, l, w, j);
+		return;
+	}
+	if (!o2gk_reserve(q->ep, &j->hdr)) {
+		put_back(q, l, w, j);
 		return;
 	}
 	why = o2gk_job_begin(q, j);
@@ -218,8 +259,8 @@ static bool next(const struct o2gk_link *l, unsigned int *side)
 	for (*side = 0; *side < 2; ++*side) {
 		const struct o2gk_way *w = &l->way[*side];
 
-		if (o2g_list_empty(&w->mail) || w->is_late || !l->end[!*side] ||
-		    !is_tcp_drained(w))
+		if (o2g_list_empty(&w->mail) || w->is_late || w->is_starved ||
+		    !l->end[!*side] || !is_tcp_drained(w))
 			continue;
 		if (l->end[*side] || !is_for_tcp(first(w)))
 			return true;

@@ -33,6 +33,7 @@
 #define O2GK_TX_TURN 64	  /* calls to TCP, then others get the processor */
 #define O2GK_TX_GATHER 16 /* small packets in one of them */
 #define O2GK_UNPIN_BATCH 16
+#define O2GK_ANSWERS 4 /* kept for what one packet brings about: reserve.c */
 #define O2GK_LOCAL_EAGER \
 	(16 << 10) /* of a body copied under ep->lock: mail.c */
 
@@ -78,7 +79,8 @@ struct o2gk_req {
 	struct o2gk_pin *pin; /* its pinned pages */
 	struct iovec *iov;    /* its user memory, when not pinned */
 	struct iovec iov0;    /* iov points here for a single piece */
-	void *kbuf;	      /* small send: the body. recv: body for FETCH */
+	struct o2gk_ctl *out; /* small send: the packet, with its body */
+	void *kbuf;	      /* recv: body for FETCH */
 	u32 kbuf_len;
 	struct o2gk_mem *mem; /* serving a get: what is read */
 	struct o2gk_done done;
@@ -137,7 +139,9 @@ struct o2gk_peer {
 	struct o2g_rx rx;
 	struct iov_iter iter; /* where the body goes on */
 	bool iter_set;
-	bool rx_more;		  /* the last run stopped early */
+	bool rx_more;	 /* the last run stopped early */
+	bool rx_starved; /* ... for want of memory for this packet: */
+	struct o2g_hdr rx_next;
 	unsigned long rx_tick;	  /* when softirq last copied */
 	u64 rx_copied;		  /* ... and how much since that tick */
 	struct o2gk_mem *put_mem; /* a put is being received into it */
@@ -169,6 +173,15 @@ struct o2gk_peer {
 	struct o2gk_done done;
 };
 
+/* Memory for what the next packets bring about: reserve.c. */
+struct o2gk_reserve {
+	struct o2g_list answers; /* struct o2gk_ctl, without a body */
+	u32 nanswers;
+	struct o2gk_req *reply;
+	void *body;
+	u64 body_len;
+};
+
 struct o2gk_ep {
 	struct o2gk_paper *paper; /* the eight calls: all else is not used */
 	spinlock_t lock;	  /* taken with softirqs off */
@@ -184,6 +197,7 @@ struct o2gk_ep {
 	struct workqueue_struct *wq;
 	struct mm_struct *mm; /* whose memory this is about; mm_count held */
 	struct net *net;
+	struct mem_cgroup *memcg; /* pays */
 
 	/* requests */
 	struct o2gk_req **slabs;
@@ -205,7 +219,7 @@ struct o2gk_ep {
 	void *dump;
 	unsigned long *dump_map;
 	u16 *dump_len; /* by first block: how many */
-	u32 dump_blocks, dump_next;
+	u32 dump_blocks, dump_next, dump_free;
 
 	/* what is left for later */
 	struct list_head dirty;
@@ -216,7 +230,8 @@ struct o2gk_ep {
 	struct work_struct work; /* unpins, grows the matching table */
 
 	struct o2gk_unexp *spare; /* what the next unexpected message gets */
-	struct list_head taken;	  /* messages held by matched probes */
+	struct o2gk_reserve reserve;
+	struct list_head taken; /* messages held by matched probes */
 	u64 next_handle;
 	struct list_head mems;
 	struct o2gk_mem *used_mem; /* what the core was given last */
@@ -313,10 +328,25 @@ void o2gk_drop(struct o2gk_peer *p, enum o2gd_drop why, u64 n);
 extern const struct o2g_core_ops o2gk_core_ops;
 int o2gk_unexp_init(void);
 void o2gk_unexp_exit(void);
-void o2gk_unexp_spare_free(struct o2gk_ep *ep);
+struct o2gk_unexp *o2gk_unexp_new(struct o2gk_ep *ep, gfp_t gfp);
+void o2gk_unexp_drop(struct o2gk_unexp *u);
 /* A small receive is matched: find memory for its body. */
 int o2gk_recv_resolve(struct o2gk_ep *ep, struct o2g_req *req);
 void o2gk_req_release(struct o2gk_ep *ep, struct o2gk_req *r);
+
+/* reserve.c: under ep->lock, unless said otherwise */
+/* Charged to the endpoint's cgroup; any context. */
+void *o2gk_alloc(struct o2gk_ep *ep, size_t n, gfp_t gfp);
+/* Before a packet is received: false, and it has to wait. */
+bool o2gk_reserve(struct o2gk_ep *ep, const struct o2g_hdr *h);
+/* In process context, without its lock: put aside what is missing, if it can be. */
+bool o2gk_reserve_fill(struct o2gk_ep *ep);
+/* Without locks of the endpoint, in a worker: until there is. */
+void o2gk_reserve_wait(struct o2gk_ep *ep, const struct o2g_hdr *h);
+struct o2gk_ctl *o2gk_reserve_answer(struct o2gk_ep *ep);
+struct o2gk_req *o2gk_reserve_reply(struct o2gk_ep *ep); /* not cleared */
+void *o2gk_reserve_body(struct o2gk_ep *ep, u64 len);
+void o2gk_reserve_free(struct o2gk_ep *ep);
 
 /* req.c: all in process context unless said otherwise */
 int o2gk_submit(struct o2gk_ep *ep, const struct o2gd_sqe *sqe);
@@ -339,6 +369,7 @@ void o2gk_cq_post(struct o2gk_ep *ep, struct o2gk_done *d);
 void o2gk_cq_flush(struct o2gk_ep *ep);
 bool o2gk_cq_seen(const struct o2gk_ep *ep);
 u32 o2gk_dump_alloc(struct o2gk_ep *ep, u64 len); /* block + 1, 0: full */
+bool o2gk_dump_fits(struct o2gk_ep *ep, u64 len);
 void o2gk_dump_free(struct o2gk_ep *ep, u32 dump);
 static inline void *o2gk_dump_addr(const struct o2gk_ep *ep, u32 dump)
 {
@@ -451,7 +482,7 @@ int o2gk_tx_xmit(struct o2g_core *c, struct o2g_peer *peer,
 int o2gk_tx_inject(struct o2g_core *c, struct o2g_peer *peer,
 		   const struct o2g_hdr *h, const void *buf, u64 len);
 void o2gk_ctl_init(struct o2gk_ctl *ctl, u64 body);
-struct o2gk_ctl *o2gk_ctl_alloc(u64 body, gfp_t gfp);
+struct o2gk_ctl *o2gk_ctl_alloc(struct o2gk_ep *ep, u64 body, gfp_t gfp);
 /* How many answers are kept for a peer that does not read them. */
 u32 o2gk_tx_most_answers(const struct o2gk_peer *p);
 /* For the socket; under ep->lock. */

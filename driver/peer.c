@@ -15,9 +15,10 @@ struct o2gk_peer *o2gk_peer_get(struct o2gk_ep *ep, u32 rank)
 		return NULL;
 	if (likely(ep->peers[rank]))
 		return ep->peers[rank];
-	p = kzalloc(sizeof(*p), GFP_ATOMIC | __GFP_NOWARN);
+	p = o2gk_alloc(ep, sizeof(*p), GFP_ATOMIC);
 	if (!p)
 		return NULL;
+	memset(p, 0, sizeof(*p));
 	o2g_peer_init(&ep->core, &p->core, rank);
 	p->core.eager_max = ep->eager_max;
 	p->core.inject_max = O2GD_SMALL + 1;

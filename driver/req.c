@@ -21,7 +21,7 @@ struct prep {
 	struct o2g_seg seg;
 	struct o2gk_pin *pin;
 	struct iovec *iov, iov0;
-	void *kbuf;
+	struct o2gk_ctl *out;
 };
 
 static void prep_drop(struct prep *p)
@@ -29,7 +29,7 @@ static void prep_drop(struct prep *p)
 	o2gk_pin_free(p->pin);
 	if (p->iov != &p->iov0)
 		kvfree(p->iov);
-	kfree(p->kbuf);
+	kfree(p->out);
 }
 
 /* --- memory, before the lock is taken --- */
@@ -52,7 +52,10 @@ static void prep_pin(struct o2gk_ep *ep, struct prep *p, bool write)
 	p->seg.n = p->pin->n;
 }
 
-/* A small body is copied: it can then be sent by anybody at any time. */
+/*
+ * A small body is copied, to where it will leave from: it can then be sent by anybody
+ * at any time, and takes no memory then.
+ */
 static int prep_send(struct o2gk_ep *ep, struct prep *p,
 		     const struct o2gd_sqe *e)
 {
@@ -67,12 +70,12 @@ static int prep_send(struct o2gk_ep *ep, struct prep *p,
 		return 0;
 	}
 	p->seg.type = O2GK_SEG_KERNEL;
-	p->kbuf = kmalloc(e->len, GFP_KERNEL_ACCOUNT);
-	if (!p->kbuf)
+	p->out = o2gk_ctl_alloc(ep, e->len, GFP_KERNEL);
+	if (!p->out)
 		return -ENOMEM;
-	p->seg.kaddr = p->kbuf;
+	p->seg.kaddr = p->out->body;
 	iov_iter_init(&iter, ITER_SOURCE, p->iov, p->seg.n, e->len);
-	return copy_from_iter_full(p->kbuf, e->len, &iter) ? 0 : -EFAULT;
+	return copy_from_iter_full(p->out->body, e->len, &iter) ? 0 : -EFAULT;
 }
 
 static int prep_recv(struct o2gk_ep *ep, struct prep *p,
@@ -129,7 +132,7 @@ static void init_req(struct o2gk_req *r, const struct o2gd_sqe *e,
 	r->done.dump = 0;
 	r->done.cqe.where = O2GD_AT_BUFFER;
 	r->pin = p->pin;
-	r->kbuf = p->kbuf;
+	r->out = p->out;
 	r->iov0 = p->iov0;
 	r->iov = p->iov == &p->iov0 ? &r->iov0 : p->iov;
 	c->id = (u64)r->gen << 32 | (r->slot + 1);

@@ -53,6 +53,7 @@ int o2gk_area_create(struct o2gk_ep *ep, struct o2gd_setup *s)
 		return err;
 	ep->area_pages = ep->area_size >> PAGE_SHIFT;
 	ep->dump_blocks = s->dump_size / O2GD_BLOCK;
+	ep->dump_free = ep->dump_blocks;
 	ep->area = vmalloc_user(ep->area_size);
 	ep->cq_dump = kvcalloc(s->cq_entries, sizeof(*ep->cq_dump),
 			       GFP_KERNEL_ACCOUNT);
@@ -85,6 +86,34 @@ void o2gk_area_destroy(struct o2gk_ep *ep)
 
 /* --- the dump area --- */
 
+/* Where there are @n free blocks in a row; beyond the end: nowhere. */
+static unsigned long find_blocks(const struct o2gk_ep *ep, u32 n)
+{
+	unsigned long at;
+
+	if (n == 0 || n > ep->dump_free || n > U16_MAX)
+		return ep->dump_blocks;
+	at = bitmap_find_next_zero_area(ep->dump_map, ep->dump_blocks,
+					ep->dump_next, n, 0);
+	if (at >= ep->dump_blocks && ep->dump_next)
+		at = bitmap_find_next_zero_area(ep->dump_map, ep->dump_blocks,
+						0, n, 0);
+	return at;
+}
+
+bool o2gk_dump_fits(struct o2gk_ep *ep, u64 len)
+{
+	u32 n = DIV_ROUND_UP_ULL(len, O2GD_BLOCK);
+	unsigned long at;
+
+	if (n == 1)
+		return ep->dump_free;
+	at = find_blocks(ep, n);
+	if (at < ep->dump_blocks)
+		ep->dump_next = at; /* which is found at once then */
+	return at < ep->dump_blocks;
+}
+
 u32 o2gk_dump_alloc(struct o2gk_ep *ep, u64 len)
 {
 	u32 n = DIV_ROUND_UP_ULL(len, O2GD_BLOCK);
@@ -92,16 +121,13 @@ u32 o2gk_dump_alloc(struct o2gk_ep *ep, u64 len)
 
 	if (n == 0 || n > ep->dump_blocks || n > U16_MAX)
 		return 0;
-	at = bitmap_find_next_zero_area(ep->dump_map, ep->dump_blocks,
-					ep->dump_next, n, 0);
-	if (at >= ep->dump_blocks && ep->dump_next)
-		at = bitmap_find_next_zero_area(ep->dump_map, ep->dump_blocks,
-						0, n, 0);
+	at = find_blocks(ep, n);
 	if (at >= ep->dump_blocks) {
 		ep->stats.dump_full++;
 		return 0;
 	}
 	bitmap_set(ep->dump_map, at, n);
+	ep->dump_free -= n;
 	ep->dump_len[at] = n;
 	ep->dump_next = at + n < ep->dump_blocks ? at + n : 0;
 	return at + 1;
@@ -112,6 +138,7 @@ void o2gk_dump_free(struct o2gk_ep *ep, u32 dump)
 	if (!dump)
 		return;
 	bitmap_clear(ep->dump_map, dump - 1, ep->dump_len[dump - 1]);
+	ep->dump_free += ep->dump_len[dump - 1];
 	ep->dump_len[dump - 1] = 0;
 }
 

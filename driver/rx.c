@@ -167,6 +167,19 @@ static int packet_end(struct turn *t)
 
 /* --- bytes --- */
 
+/* The header is all here, but not taken: is there memory for what it brings? */
+static bool may_begin(struct turn *t)
+{
+	struct o2gk_peer *p = t->p;
+
+	if (o2g_wire_decode(p->stream.raw, &p->rx_next) ||
+	    likely(o2gk_reserve(p->ep, &p->rx_next)))
+		return true;
+	p->rx_starved = true;
+	t->more = true;
+	return false;
+}
+
 /*
  * A header is complete. A small body that is here already, and goes to kernel
  * memory, is dealt with at once. Returns the bytes of body used.
@@ -176,39 +189,51 @@ static int header_complete(struct turn *t, struct sk_buff *skb, int off,
 {
 	struct o2gk_peer *p = t->p;
 	u64 body = p->stream.body_left;
-	int err, used = 0;
+	int err = packet_begin(t);
 
-	o2gk_ep_lock(p->ep);
-	err = packet_begin(t);
-	if (!err &&
-	    (!body || (body <= SMALL_BODY && body <= len && to_kernel(p)))) {
-		if (body && copy_body(p, skb, off, body))
-			err = refuse(t, O2GD_LOST_ERROR, EFAULT);
-		else
-			err = packet_end(t);
-		used = body;
-		o2g_stream_body_done(&p->stream, body);
-	}
-	o2gk_ep_unlock(p->ep, o2gk_with_lock(t->context), p);
-	return err ? err : used;
+	if (err || (body && (body > SMALL_BODY || body > len || !to_kernel(p))))
+		return err;
+	if (body && copy_body(p, skb, off, body))
+		err = refuse(t, O2GD_LOST_ERROR, EFAULT);
+	else
+		err = packet_end(t);
+	o2g_stream_body_done(&p->stream, body);
+	return err ? err : (int)body;
+}
+
+/* Under ep->lock; the last @n bytes of a header are in place. */
+static int end_header(struct turn *t, struct sk_buff *skb, int off, size_t len,
+		      u32 n)
+{
+	struct o2g_stream *s = &t->p->stream;
+	int ret;
+
+	if (!may_begin(t))
+		return 0;
+	if (o2g_stream_header_done(s, n) < 0)
+		return refuse(t, O2GD_LOST_HEADER, s->error);
+	ret = header_complete(t, skb, off + n, len - n);
+	return ret < 0 ? ret : (int)n + ret;
 }
 
 static int read_header(struct turn *t, struct sk_buff *skb, int off, size_t len)
 {
-	struct o2g_stream *s = &t->p->stream;
+	struct o2gk_peer *p = t->p;
 	void *where;
-	u32 n = min_t(size_t, len, o2g_stream_want_header(s, &where));
+	u32 left = o2g_stream_want_header(&p->stream, &where);
+	u32 n = min_t(size_t, len, left);
 	int ret;
 
 	if (skb_copy_bits(skb, off, where, n))
 		return refuse(t, O2GD_LOST_ERROR, EFAULT);
-	ret = o2g_stream_header_done(s, n);
-	if (ret < 0)
-		return refuse(t, O2GD_LOST_HEADER, s->error);
-	if (ret == 0)
+	if (n < left) {
+		o2g_stream_header_done(&p->stream, n);
 		return n;
-	ret = header_complete(t, skb, off + n, len - n);
-	return ret < 0 ? ret : (int)n + ret;
+	}
+	o2gk_ep_lock(p->ep);
+	ret = end_header(t, skb, off, len, n);
+	o2gk_ep_unlock(p->ep, o2gk_with_lock(t->context), p);
+	return ret;
 }
 
 static int take_header(struct turn *t, struct sk_buff *skb, int off, size_t len)
@@ -328,6 +353,7 @@ void o2gk_rx_run(struct o2gk_peer *p, enum o2gk_context context)
 	if (softirq)
 		t.budget = o2gk_rx_softirq_budget(&p->rx_tick, &p->rx_copied);
 	p->rx_more = false;
+	p->rx_starved = false;
 	if (p->lost || !p->taken_over)
 		return;
 	read_socket(&t);
@@ -385,8 +411,10 @@ static void worker(struct o2gk_peer *p, bool has_mm)
 		if (p->lost)
 			o2gk_sock_restore(p);
 		release_sock(p->sk);
+		if (!p->lost && p->rx_starved)
+			o2gk_reserve_wait(p->ep, &p->rx_next);
 		cond_resched();
-	} while (!p->lost && p->rx_more);
+	} while (!p->lost && p->rx_more && !READ_ONCE(p->ep->closing));
 	/* The peer is told, whatever user space does with its descriptor. */
 	if (p->lost && ours)
 		kernel_sock_shutdown(p->sock, SHUT_RDWR);

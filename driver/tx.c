@@ -38,9 +38,10 @@ void o2gk_ctl_init(struct o2gk_ctl *ctl, u64 body)
 	ctl->tx.left = body;
 }
 
-struct o2gk_ctl *o2gk_ctl_alloc(u64 body, gfp_t gfp)
+struct o2gk_ctl *o2gk_ctl_alloc(struct o2gk_ep *ep, u64 body, gfp_t gfp)
 {
-	struct o2gk_ctl *ctl = kmalloc(struct_size(ctl, body, body), gfp);
+	struct o2gk_ctl *ctl =
+		o2gk_alloc(ep, struct_size(ctl, body, body), gfp);
 
 	if (ctl)
 		o2gk_ctl_init(ctl, body);
@@ -99,6 +100,34 @@ static void enqueue(struct o2gk_peer *p, struct o2g_tx *tx,
 		o2gk_tx_enqueue(p, tx);
 }
 
+/*
+ * A packet for so many bytes of @req. Answers count against the limit of whoever pays,
+ * what the program sends itself may go beyond it; for either without a body there is
+ * the reserve.
+ */
+static struct o2gk_ctl *new_ctl(struct o2gk_ep *ep, const struct o2g_hdr *h,
+				struct o2g_req *req, u64 off, u64 len)
+{
+	struct o2gk_ctl *ctl;
+
+	ctl = o2gk_ctl_alloc(ep, len, is_answer(h) ? GFP_NOWAIT : GFP_ATOMIC);
+	if (!ctl && !len)
+		ctl = o2gk_reserve_answer(ep);
+	if (ctl && len)
+		memcpy(ctl->body, req->seg0.kaddr + off, len);
+	return ctl;
+}
+
+/* The packet that a small send was made with, if it goes out whole. */
+static struct o2gk_ctl *own_ctl(struct o2g_req *req, u64 len)
+{
+	struct o2gk_ctl *ctl = NULL;
+
+	if (req && len == req->len)
+		swap(ctl, o2gk_req_of(req)->out);
+	return ctl;
+}
+
 /* From the core. Contract: o2g_core_ops.xmit. */
 int o2gk_tx_xmit(struct o2g_core *c, struct o2g_peer *peer,
 		 const struct o2g_hdr *h, struct o2g_req *req, u64 off, u64 len)
@@ -123,14 +152,14 @@ int o2gk_tx_xmit(struct o2g_core *c, struct o2g_peer *peer,
 		return 1;
 	}
 	/* Small, and already a copy of the user's: the packet takes it along. */
-	ctl = o2gk_ctl_alloc(len, GFP_ATOMIC | __GFP_NOWARN);
+	ctl = own_ctl(req, len);
+	if (!ctl)
+		ctl = new_ctl(p->ep, h, req, off, len);
 	if (!ctl) {
 		o2gk_peer_doom(p, O2GD_LOST_MEMORY, 0);
 		return -ENOMEM;
 	}
 	ctl->answer = is_answer(h);
-	if (len)
-		memcpy(ctl->body, req->seg0.kaddr + off, len);
 	enqueue(p, &ctl->tx, h);
 	return 0;
 }
@@ -412,7 +441,7 @@ void o2gk_tx_push(struct o2gk_peer *p, enum o2gk_context context)
 static void keep(struct o2gk_peer *p, const struct o2gk_ctl *ctl, u64 sent)
 {
 	u64 body = ctl->tx.left;
-	struct o2gk_ctl *copy = o2gk_ctl_alloc(body, GFP_KERNEL_ACCOUNT);
+	struct o2gk_ctl *copy = o2gk_ctl_alloc(p->ep, body, GFP_KERNEL);
 
 	if (!copy) {
 		give_up(p, O2GD_LOST_MEMORY, 0);

@@ -515,6 +515,41 @@ static void does_not_read(void)
 	assert_int_equal(p->answers, 0);
 }
 
+/* No memory for a while, for a message nobody waits for, in a full dump area: it is
+ * read later. By the socket, and from another endpoint of this host. */
+static void starved(void)
+{
+	struct o2gd_cqe c;
+
+	assert_int_equal(world_open(), 0);
+	mock_run();
+	ep_of(&b)->dump_free = 0;
+	mock.refuse = 500;
+	for (u32 i = 0; i < 4; i++)
+		assert_int_equal(end_inject(&a, 1, data, 100 + i), 0);
+	mock_run();
+	assert_int_equal(mock.refuse, 0);
+	for (u32 i = 0; i < 4; i++) {
+		assert_int_equal(end_recv(&b, i, 1, 4096), 0);
+		assert_int_equal(end_next(&b, &c), 0);
+		assert_int_equal(c.status, 0);
+		assert_int_equal(c.length, 100 + i);
+		assert_memory_equal(buf, data, c.length);
+	}
+}
+
+static void starved_near(void)
+{
+	mock.near = true;
+	starved();
+}
+
+static void memory__refused_for_a_while(void **state)
+{
+	world_run(starved);
+	world_run(starved_near);
+}
+
 static void answers__bounded(void **state)
 {
 	world_run(does_not_read);
@@ -612,6 +647,7 @@ int main(void)
 		T(o2gk_sock_register__one_lock),
 		T(peer_down__unknown),
 		T(o2gk_pin_user__limit_first),
+		T(memory__refused_for_a_while),
 		T(answers__bounded),
 		T(socket__listens),
 		T(socket__connects_again),

@@ -25,6 +25,7 @@ static struct {
 	const char *who;
 } live[MAX_LIVE];
 static struct page *pinned[MAX_LIVE];
+static struct mem_cgroup cgroup, *active_cgroup;
 static struct work_struct *first_work, **last_work = &first_work;
 
 void mock_bug(const char *what, const char *who)
@@ -59,6 +60,8 @@ void mock_start(unsigned int fail_at)
 			      .privileged = true };
 	mock_mm = mock_other_mm = (struct mm_struct){ .count = 1, .users = 1 };
 	mock_net.refs = mock_other_net.refs = 1;
+	cgroup.refs = 0;
+	active_cgroup = NULL;
 	pid.refs = 1;
 	memset(live, 0, sizeof(live));
 	memset(pinned, 0, sizeof(pinned));
@@ -85,7 +88,7 @@ void mock_end(void)
 	if (mock.pinned || mock.charged || mock_mm.locked || mock.maps)
 		mock_bug("memory is pinned or charged", "at the end");
 	if (mock_mm.count != 1 || mock_mm.users > 1 || mock_net.refs != 1 ||
-	    pid.refs != 1)
+	    pid.refs != 1 || cgroup.refs || active_cgroup)
 		mock_bug("a reference is left", "at the end");
 	if (first_work)
 		mock_bug("work is queued", "at the end");
@@ -95,15 +98,52 @@ void mock_end(void)
 
 /* --- memory --- */
 
+struct mem_cgroup *get_mem_cgroup_from_mm(struct mm_struct *mm)
+{
+	cgroup.refs++;
+	return &cgroup;
+}
+
+void mem_cgroup_put(struct mem_cgroup *memcg)
+{
+	memcg->refs--;
+}
+
+struct mem_cgroup *set_active_memcg(struct mem_cgroup *memcg)
+{
+	struct mem_cgroup *before = active_cgroup;
+
+	active_cgroup = memcg;
+	return before;
+}
+
+/* Somebody pays for everything, once there are users. */
+static void check_charged(gfp_t gfp, const char *who)
+{
+	bool in_call = !mock.softirq && !mock.atomic && current == &process;
+
+	if (!mock.in_use)
+		return;
+	if (!(gfp & __GFP_ACCOUNT))
+		mock_bug("allocates what nobody pays for", who);
+	if (!active_cgroup && !in_call)
+		mock_bug("does not say who pays", who);
+}
+
 void *mock_alloc(size_t n, gfp_t gfp, bool zero, const char *who)
 {
 	void *p;
 	int i = 0;
 
-	if (gfp != GFP_ATOMIC)
+	if (gfp & GFP_KERNEL)
 		mock_may_sleep(who);
+	check_charged(gfp, who);
 	if (mock_fails("allocation", who, -ENOMEM))
 		return NULL;
+	if (mock.refuse && (gfp & GFP_NOWAIT || current == &worker)) {
+		mock.refuse--;
+		return NULL;
+	}
 	mock.largest = max(mock.largest, n);
 	p = malloc(n);
 	memset(p, zero ? 0 : 0xa5, n);
@@ -557,8 +597,8 @@ void synchronize_rcu(void)
 struct workqueue_struct *alloc_workqueue(const char *name, unsigned int flags,
 					 int max)
 {
-	return mock_alloc(sizeof(struct workqueue_struct), GFP_KERNEL, true,
-			  __func__);
+	return mock_alloc(sizeof(struct workqueue_struct), GFP_KERNEL_ACCOUNT,
+			  true, __func__);
 }
 
 void destroy_workqueue(struct workqueue_struct *wq)

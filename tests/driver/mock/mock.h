@@ -15,8 +15,9 @@ struct mock {
 	/* how the world is */
 	size_t segment;	   /* data arrives in pieces of this size; 0: as sent */
 	size_t send_space; /* what a connection holds before it is full */
-	size_t pin_at_most; /* pages pinned by one call; 0: any number */
-	bool no_pins;	    /* the user has pinned what he may */
+	size_t pin_at_most;  /* pages pinned by one call; 0: any number */
+	bool no_pins;	     /* the user has pinned what he may */
+	unsigned int refuse; /* so many allocations that others cause fail */
 	bool near;  /* connections are of this host, as their addresses tell */
 	bool lifo;  /* of all work, the latest is done first */
 	bool later; /* what is sent arrives later, not in the sender's call */
@@ -31,6 +32,7 @@ struct mock {
 	size_t largest; /* that was allocated in one piece, for tests to look */
 	int maps;
 	bool signal; /* one is pending */
+	bool in_use; /* from the first open on, what is allocated is charged */
 };
 extern struct mock mock;
 extern struct mm_struct mock_mm, mock_other_mm;

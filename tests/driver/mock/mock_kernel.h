@@ -49,6 +49,12 @@ typedef unsigned int gfp_t;
 #define max(a, b) ((a) > (b) ? (a) : (b))
 #define min_t(t, a, b) min((t)(a), (t)(b))
 #define max_t(t, a, b) max((t)(a), (t)(b))
+#define swap(a, b)                         \
+	do {                               \
+		__typeof__(a) swap_ = (a); \
+		(a) = (b);                 \
+		(b) = swap_;               \
+	} while (0)
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 #define clamp_t(t, x, low, high) min_t(t, max_t(t, x, low), high)
 #define BIT(n) (1ul << (n))
@@ -275,7 +281,10 @@ static inline void __set_bit(unsigned long n, unsigned long *map)
 
 #define GFP_ATOMIC 1u
 #define GFP_KERNEL 2u
-#define GFP_KERNEL_ACCOUNT 2u
+#define __GFP_ACCOUNT 4u
+#define GFP_NOWAIT 8u
+#define __GFP_NORETRY 16u
+#define GFP_KERNEL_ACCOUNT (GFP_KERNEL | __GFP_ACCOUNT)
 #define __GFP_NOWARN 0u
 
 void *mock_alloc(size_t n, gfp_t gfp, bool zero, const char *who);
@@ -287,17 +296,28 @@ void mock_free(const void *p);
 	mock_alloc((size_t)(n) * (size), gfp, false, __func__)
 #define kvcalloc(n, size, gfp) \
 	mock_alloc((size_t)(n) * (size), gfp, true, __func__)
-#define vmalloc_user(n) mock_alloc(n, GFP_KERNEL, true, __func__)
+#define vmalloc_user(n) mock_alloc(n, GFP_KERNEL_ACCOUNT, true, __func__)
 #define kfree(p) mock_free(p)
 #define kvfree(p) mock_free(p)
 #define vfree(p) mock_free(p)
+
+struct mm_struct;
+/* What pays. Whoever is not in a system call has to say so. */
+struct mem_cgroup {
+	int refs;
+};
+struct mem_cgroup *get_mem_cgroup_from_mm(struct mm_struct *mm);
+void mem_cgroup_put(struct mem_cgroup *memcg);
+struct mem_cgroup *set_active_memcg(struct mem_cgroup *memcg);
 
 struct kmem_cache {
 	size_t size;
 };
 struct kmem_cache *mock_cache(size_t size, const char *who);
 #define KMEM_CACHE(type, flags) mock_cache(sizeof(struct type), __func__)
-#define kmem_cache_zalloc(c, gfp) mock_alloc((c)->size, gfp, true, __func__)
+#define SLAB_ACCOUNT 1
+#define kmem_cache_alloc(c, gfp) \
+	mock_alloc((c)->size, (gfp) | __GFP_ACCOUNT, false, __func__)
 #define kmem_cache_free(c, p) mock_free(p)
 #define kmem_cache_destroy(c) mock_free(c)
 
@@ -490,6 +510,9 @@ bool mock_run(void);
 /* Others get on meanwhile; 0 when they cannot. */
 long schedule_timeout(long left);
 long schedule_timeout_interruptible(long left);
+/* It is a worker that waits, and there is but one thread. */
+#define schedule_timeout_uninterruptible(n) \
+	(mock_may_sleep(__func__), jiffies += (n))
 #define cond_resched() mock_may_sleep(__func__)
 extern unsigned long jiffies;
 #define msecs_to_jiffies(ms) ((unsigned long)(ms) / 4)

@@ -289,6 +289,7 @@ static void world_end(void)
 	end_close(&b);
 	world_close_fds();
 	mock_run();
+	mock.in_use = false;
 	mock_module_exit();
 	mock_end();
 }
@@ -322,6 +323,7 @@ static bool once(void (*scenario)(void), const struct weather *w,
 		mock_end();
 		return true;
 	}
+	mock.in_use = true;
 	scenario();
 	world_end();
 	return mock.failed;
