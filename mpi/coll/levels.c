@@ -5,17 +5,21 @@
 #include "coll/state.h"
 #include "process/nodes.h"
 
+static int node_of(const struct mpii_comm *c, int rank)
+{
+	return mpii_node_of(mpii_comm_peer(c, rank));
+}
+
 /* Numbers of nodes in the order of their first ranks; how many there are. */
 static int number_nodes(const struct mpii_comm *c, struct coll_levels *l)
 {
-	const int *node = mpii_nodes();
 	int n = 0;
 
 	for (int i = 0; i < c->size; i++) {
 		int j = 0;
 
 		l->local_rank[i] = 0;
-		while (j < i && node[c->world[j]] != node[c->world[i]])
+		while (j < i && node_of(c, j) != node_of(c, i))
 			j++;
 		l->node[i] = j < i ? l->node[j] : n++;
 		for (; j < i; j++)
@@ -28,17 +32,17 @@ static int number_nodes(const struct mpii_comm *c, struct coll_levels *l)
 static struct mpii_comm *part(struct mpii_comm *c, const struct coll_levels *l,
 			      bool leaders)
 {
-	int *world = malloc(c->size * sizeof(*world)), n = 0;
+	int *peers = malloc(c->size * sizeof(*peers)), n = 0;
 	struct mpii_group *g;
 	struct mpii_comm *made;
 
-	if (!world)
+	if (!peers)
 		return NULL;
 	for (int i = 0; i < c->size; i++)
 		if (leaders ? l->local_rank[i] == 0 :
 			      l->node[i] == l->node[c->rank])
-			world[n++] = c->world[i];
-	g = mpii_group_create(n, world);
+			peers[n++] = mpii_comm_peer(c, i);
+	g = mpii_group_create(n, peers);
 	made = g ? mpii_comm_build(g, c->context) : NULL;
 	if (made)
 		made->owns_context = false;
@@ -83,7 +87,7 @@ static enum coll_place find_place(struct coll_state *s, struct mpii_comm *c)
 {
 	int nodes;
 
-	if (c->inter || !mpii_nodes())
+	if (c->inter || !mpii_nodes_known())
 		return COLL_UNKNOWN;
 	s->levels_free = destroy;
 	s->levels = create(c, &nodes);

@@ -55,8 +55,8 @@ static int read_block(const struct coll *k, const struct offer *o, int from,
 	struct o2g_req *req;
 	int err;
 
-	err = o2g_get(mpii.ep, k->c->world[from], &seg, 1, &o->key, offset,
-		      &req);
+	err = o2g_get(mpii.ep, mpii_comm_peer(k->c, from), &seg, 1, &o->key,
+		      offset, &req);
 	if (!err)
 		err = o2g_wait(req, NULL);
 	return err ? mpii_call_error(k->c, from, err) : MPI_SUCCESS;

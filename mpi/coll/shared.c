@@ -129,7 +129,7 @@ static int look_who_died(const struct coll *k, struct coll_shared *s)
 	unsigned losses = o2g_losses(mpii.ep);
 
 	for (int i = 0; i < k->c->size; i++) {
-		if (o2g_peer_info(mpii.ep, k->c->world[i], &info) ||
+		if (o2g_peer_info(mpii.ep, mpii_comm_peer(k->c, i), &info) ||
 		    info.alive || i == k->c->rank)
 			continue;
 		s->state = UNUSABLE;
@@ -251,11 +251,12 @@ void coll_slot_publish(const struct coll *k, const struct coll_slot *o,
 		       int reader)
 {
 	struct row_word *w = word_of(o, k->c->rank);
+	int peer = mpii_comm_peer(k->c, reader);
 
 	w->length = o->length;
 	atomic_store_explicit(&w->published, (unsigned)o->call + 1,
 			      memory_order_release);
-	wake(o->s, &k->c->world[reader], 1);
+	wake(o->s, &peer, 1);
 }
 
 int coll_slot_await(const struct coll *k, const struct coll_slot *o, int rank)
@@ -283,5 +284,7 @@ int coll_shared_await(const struct coll *k, atomic_uint *word, unsigned want)
 
 void coll_shared_wake(const struct coll *k, int reader)
 {
-	wake(shared_of(k->c), &k->c->world[reader], 1);
+	int peer = mpii_comm_peer(k->c, reader);
+
+	wake(shared_of(k->c), &peer, 1);
 }

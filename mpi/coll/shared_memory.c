@@ -124,6 +124,19 @@ int coll_shared_set_up(const struct coll *k, struct coll_shared *s)
 	return err;
 }
 
+/* What is needed to meet: NULL pointers where that cannot be. */
+static bool prepare(struct coll_shared *s, const struct mpii_comm *c)
+{
+	s->boxes = slots_and_areas(s->n);
+	s->bytes = s->boxes + coll_boxes_bytes(s->n);
+	s->others = malloc(c->size * sizeof(int));
+	s->turns = calloc(c->size, sizeof(*s->turns));
+	for (int i = 0, k = 0; s->others && i < c->size; i++)
+		if (i != c->rank)
+			s->others[k++] = mpii_comm_peer(c, i);
+	return s->others && s->turns;
+}
+
 struct coll_shared *coll_shared_create(struct mpii_comm *c)
 {
 	struct coll_state *state = coll_state(c);
@@ -132,21 +145,14 @@ struct coll_shared *coll_shared_create(struct mpii_comm *c)
 	if (!s)
 		return NULL;
 	s->n = c->size;
-	s->boxes = slots_and_areas(s->n);
-	s->bytes = s->boxes + coll_boxes_bytes(s->n);
 	s->state = c->size > 1 && c->size <= COLL_SHARED_RANKS &&
 				   coll_place(c) == COLL_TOGETHER ?
 			   UNKNOWN :
 			   UNUSABLE;
-	s->others = malloc(c->size * sizeof(int));
-	s->turns = calloc(c->size, sizeof(*s->turns));
-	if (!s->others || !s->turns) {
+	if (s->state == UNKNOWN && !prepare(s, c)) {
 		destroy(s);
 		return NULL;
 	}
-	for (int i = 0, k = 0; s->state == UNKNOWN && i < c->size; i++)
-		if (i != c->rank)
-			s->others[k++] = c->world[i];
 	state->shared = s;
 	state->shared_free = destroy;
 	return s;

@@ -35,7 +35,7 @@ struct coll_shared {
 	uint64_t calls;	 /* that went */
 	unsigned losses; /* of libo2g, when all members were alive */
 	int n;
-	int *others;	 /* world ranks of the other members */
+	int *others;	 /* the other members, as peers */
 	unsigned *turns; /* see boxes.h */
 	char *memory;
 	size_t bytes;

@@ -16,14 +16,6 @@
 
 struct mpii_comm mpii_world, mpii_self;
 
-static bool is_identity(const struct mpii_group *g)
-{
-	for (int i = 0; i < g->size; i++)
-		if (g->world[i] != i)
-			return false;
-	return true;
-}
-
 /* The part that world, self and the others have in common. */
 void mpii_comm_setup(struct mpii_comm *c, struct mpii_group *group,
 		     struct mpii_group *remote, uint32_t context,
@@ -38,8 +30,7 @@ void mpii_comm_setup(struct mpii_comm *c, struct mpii_group *group,
 	c->rank = group->rank;
 	c->size = group->size;
 	c->remote_size = remote->size;
-	c->world = remote->world;
-	c->identity = is_identity(remote);
+	c->peers = remote->peers;
 	c->errh = mpii_errh_get(MPI_ERRORS_ARE_FATAL);
 	c->obj.refs = 1;
 	c->obj.magic = MPII_COMM;
@@ -69,17 +60,10 @@ struct mpii_comm *mpii_comm_create(struct mpii_group *group, uint32_t context)
 	return c;
 }
 
-static bool start_predefined(struct mpii_comm *c, MPI_Comm handle, int size,
-			     int first, uint32_t context, const char *name)
+static bool start_predefined(struct mpii_comm *c, MPI_Comm handle,
+			     struct mpii_group *g, uint32_t context,
+			     const char *name)
 {
-	int *world = malloc(size * sizeof(*world));
-	struct mpii_group *g;
-
-	if (!world)
-		return false;
-	for (int i = 0; i < size; i++)
-		world[i] = first + i;
-	g = mpii_group_create(size, world);
 	if (!g)
 		return false;
 	memset(c, 0, sizeof(*c));
@@ -91,11 +75,21 @@ static bool start_predefined(struct mpii_comm *c, MPI_Comm handle, int size,
 	return true;
 }
 
+static struct mpii_group *self_alone(void)
+{
+	int *self = malloc(sizeof(*self));
+
+	if (!self)
+		return NULL;
+	*self = mpii.rank;
+	return mpii_group_create(1, self);
+}
+
 bool mpii_comm_start(void)
 {
-	return start_predefined(&mpii_world, MPI_COMM_WORLD, mpii.size, 0, 0,
-				"MPI_COMM_WORLD") &&
-	       start_predefined(&mpii_self, MPI_COMM_SELF, 1, mpii.rank,
+	return start_predefined(&mpii_world, MPI_COMM_WORLD, mpii_group_job(),
+				0, "MPI_COMM_WORLD") &&
+	       start_predefined(&mpii_self, MPI_COMM_SELF, self_alone(),
 				MPII_CTX_COUNT, "MPI_COMM_SELF");
 }
 
@@ -104,7 +98,6 @@ static void release(struct mpii_comm *c)
 {
 	mpii_context_disown(c);
 	mpii_errh_put(c->errh);
-	free(atomic_load(&c->inverse));
 	mpii_info_destroy(c->info);
 	if (c->coll_free)
 		c->coll_free(c->coll);
@@ -153,42 +146,6 @@ int mpii_comm_deliver(struct mpii_comm *c, struct mpii_comm *parent,
 	mpii_comm_inherit(c, parent);
 	*newcomm = c->handle;
 	return MPI_SUCCESS;
-}
-
-/* Made on first use by a receive from any source, then never changed. */
-static int *inverse_of(struct mpii_comm *c)
-{
-	int *inv = malloc(mpii.size * sizeof(*inv)), *old = NULL;
-
-	if (!inv)
-		return NULL;
-	for (int i = 0; i < mpii.size; i++)
-		inv[i] = MPI_UNDEFINED;
-	for (int i = 0; i < c->remote_size; i++)
-		inv[c->world[i]] = i;
-	if (atomic_compare_exchange_strong(&c->inverse, &old, inv))
-		return inv;
-	free(inv);
-	return old;
-}
-
-int mpii_comm_rank_of(struct mpii_comm *c, int world)
-{
-	int *inv;
-
-	if (world < 0) /* of a receive that nobody answered */
-		return MPI_UNDEFINED;
-	if (c->identity)
-		return world < c->remote_size ? world : MPI_UNDEFINED;
-	inv = atomic_load(&c->inverse);
-	if (!inv)
-		inv = inverse_of(c);
-	if (inv)
-		return inv[world];
-	for (int i = 0; i < c->remote_size; i++)
-		if (c->world[i] == world)
-			return i;
-	return MPI_UNDEFINED;
 }
 
 /* --- inquiry --- */

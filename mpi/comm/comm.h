@@ -22,19 +22,17 @@ struct mpii_comm {
 	int rank, size;	 /* in the local group */
 	int remote_size; /* intercomm, else == size */
 	bool inter, predefined;
-	bool identity; /* a rank is its world rank */
 	bool owns_context;
 	struct mpii_group *group;
 	struct mpii_group *remote; /* == group for an intracommunicator */
-	const int *world;	   /* remote->world: whom a rank sends to */
+	const int *peers;	   /* remote->peers: whom a rank sends to */
 	struct mpii_comm *local;   /* intercomm: intracomm of the local group */
 	struct mpii_errh *errh;
 	struct mpii_attr *attrs;
-	atomic_uint coll_seq;	   /* numbers collective calls: their tag */
-	atomic_uint coll_init_seq; /* numbers persistent collectives */
-	atomic_uint create_seq;	   /* numbers creations by all: their tag */
-	unsigned deaths_told;	   /* to receives from any source: gone.c */
-	_Atomic(int *) inverse; /* rank in remote by world rank, once needed */
+	atomic_uint coll_seq;	    /* numbers collective calls: their tag */
+	atomic_uint coll_init_seq;  /* numbers persistent collectives */
+	atomic_uint create_seq;	    /* numbers creations by all: their tag */
+	unsigned deaths_told;	    /* to receives from any source: gone.c */
 	struct mpii_buffer *buffer; /* of MPI_Comm_attach_buffer */
 	char name[MPI_MAX_OBJECT_NAME];
 	struct mpii_topo *topology; /* or NULL: none */
@@ -60,8 +58,16 @@ static inline struct mpii_comm *mpii_comm_get(MPI_Comm h)
 	}
 	return c->obj.magic == MPII_COMM ? c : NULL;
 }
-/* The rank in c's remote group of world rank @world, or MPI_UNDEFINED. */
-int mpii_comm_rank_of(struct mpii_comm *c, int world);
+/* The peer that a rank of the remote group is, on the path of every message. */
+static inline int mpii_comm_peer(const struct mpii_comm *c, int rank)
+{
+	return c->peers ? c->peers[rank] : rank;
+}
+/* ... and the rank that a peer is, or MPI_UNDEFINED. */
+static inline int mpii_comm_rank_of(const struct mpii_comm *c, int peer)
+{
+	return mpii_group_rank_of(c->remote, peer);
+}
 /* A new intracommunicator of @group (taken over) with a context that every
  * member has agreed on. NULL: out of memory. */
 struct mpii_comm *mpii_comm_create(struct mpii_group *group, uint32_t context);

@@ -218,7 +218,7 @@ static int *ranks_in(const struct mpii_group *g, struct mpii_comm *c, int *bad)
 
 	*bad = -1;
 	for (int i = 0; ranks && i < g->size; i++) {
-		ranks[i] = mpii_comm_rank_of(local, g->world[i]);
+		ranks[i] = mpii_comm_rank_of(local, mpii_group_peer(g, i));
 		if (ranks[i] == MPI_UNDEFINED) {
 			*bad = i;
 			free(ranks);
@@ -249,6 +249,22 @@ static int check_group(struct mpii_comm *c, MPI_Group group, int **ranks,
 			  mpii_comm_words(c));
 }
 
+/* Both sides say who takes part; *in is malloc'ed. */
+static int exchange_members(struct mpii_comm *c, const struct mpii_set *s,
+			    const struct mpii_group *g, void **in, int *n)
+{
+	int *peers = malloc((g->size + 1) * sizeof(*peers)), len, err;
+
+	if (!peers)
+		return mpii_fail(MPI_ERR_NO_MEM, "out of memory");
+	mpii_group_peers(g, peers);
+	err = mpii_intercomm_exchange(c, s, peers,
+				      g->size * (int)sizeof(*peers), in, &len);
+	*n = len / (int)sizeof(*peers);
+	free(peers);
+	return err;
+}
+
 /* The other side's choice decides with ours what the new one looks like. */
 static int create_inter(struct mpii_comm *c, struct mpii_group *g,
 			MPI_Comm *newcomm, const char *func)
@@ -257,22 +273,21 @@ static int create_inter(struct mpii_comm *c, struct mpii_group *g,
 	uint32_t context, send_context;
 	struct mpii_group *remote;
 	void *in;
-	int len, err;
+	int n = 0, err;
 
 	err = mpii_intercomm_contexts(c, &s, &context, &send_context);
 	if (err)
 		return mpii_raise(c, err, func);
-	err = mpii_intercomm_exchange(c, &s, g->world,
-				      g->size * (int)sizeof(int), &in, &len);
+	err = exchange_members(c, &s, g, &in, &n);
 	if (err)
 		return mpii_raise(c, err, func);
-	if (g->rank == MPI_UNDEFINED || len == 0) {
+	if (g->rank == MPI_UNDEFINED || n == 0) {
 		free(in);
 		mpii_context_free(context);
 		*newcomm = MPI_COMM_NULL;
 		return MPI_SUCCESS;
 	}
-	remote = mpii_group_create(len / (int)sizeof(int), in);
+	remote = mpii_group_create(n, in);
 	if (!remote)
 		return mpii_no_mem(c, func);
 	mpii_group_hold(g);

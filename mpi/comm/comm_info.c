@@ -43,7 +43,7 @@ bool mpii_comm_describe(const struct mpii_comm *c, struct mpii_info *info)
 	char key[MPI_MAX_INFO_KEY];
 
 	for (int rank = 0; rank < c->remote_size; rank++) {
-		if (o2g_peer_info(mpii.ep, c->world[rank], &peer) ||
+		if (o2g_peer_info(mpii.ep, mpii_comm_peer(c, rank), &peer) ||
 		    !peer.channel[0])
 			continue;
 		snprintf(key, sizeof(key), "o2g_channel_%d", rank);

@@ -24,15 +24,15 @@ static int by_key(const void *a, const void *b)
 static struct mpii_group *choose(struct entry *all, int n, int color,
 				 const struct mpii_group *from)
 {
-	int *world = malloc((n + 1) * sizeof(*world)), k = 0;
+	int *peers = malloc((n + 1) * sizeof(*peers)), k = 0;
 
-	if (!world)
+	if (!peers)
 		return NULL;
 	qsort(all, n, sizeof(*all), by_key);
 	for (int i = 0; i < n; i++)
 		if (all[i].color == color)
-			world[k++] = from->world[all[i].rank];
-	return mpii_group_create(k, world);
+			peers[k++] = mpii_group_peer(from, all[i].rank);
+	return mpii_group_create(k, peers);
 }
 
 int mpii_comm_hear_all(struct mpii_comm *c, const void *mine, int bytes,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * Groups: ordered sets of ranks of MPI_COMM_WORLD. A group never changes after
- * it is made, so communicators and handles share it by counting.
+ * Groups, and what can be asked of them. A group never changes after it is made,
+ * so communicators and handles share it by counting.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -33,27 +33,53 @@ MPI_Group mpii_group_handle(struct mpii_group *g)
 	return g == &mpii_group_empty ? MPI_GROUP_EMPTY : (MPI_Group)g;
 }
 
-struct mpii_group *mpii_group_create(int size, int *world)
+static bool is_in_order(int size, const int *peers)
 {
-	struct mpii_group *g;
+	for (int i = 0; i < size; i++)
+		if (peers[i] != i)
+			return false;
+	return true;
+}
 
-	if (size == 0) {
-		free(world);
-		return &mpii_group_empty;
-	}
-	g = malloc(sizeof(*g));
+/* Takes the array over; NULL: peers 0 to size - 1, which need none. */
+static struct mpii_group *make(int size, int *peers)
+{
+	struct mpii_group *g = malloc(sizeof(*g));
+
 	if (!g) {
-		free(world);
+		free(peers);
 		return NULL;
 	}
 	*g = (struct mpii_group){ .obj = { MPII_GROUP, 1 },
 				  .size = size,
 				  .rank = MPI_UNDEFINED,
-				  .world = world };
-	for (int i = 0; i < size; i++)
-		if (world[i] == mpii.rank)
+				  .peers = peers };
+	for (int i = 0; peers && i < size; i++)
+		if (peers[i] == mpii.rank)
 			g->rank = i;
+	if (!peers && mpii.rank < size)
+		g->rank = mpii.rank;
 	return g;
+}
+
+struct mpii_group *mpii_group_create(int size, int *peers)
+{
+	if (is_in_order(size, peers)) {
+		free(peers);
+		return size ? make(size, NULL) : &mpii_group_empty;
+	}
+	return make(size, peers);
+}
+
+struct mpii_group *mpii_group_job(void)
+{
+	return make(mpii.size, NULL);
+}
+
+void mpii_group_peers(const struct mpii_group *g, int *peers)
+{
+	for (int i = 0; i < g->size; i++)
+		peers[i] = mpii_group_peer(g, i);
 }
 
 void mpii_group_hold(struct mpii_group *g)
@@ -68,7 +94,8 @@ void mpii_group_put(struct mpii_group *g)
 		return;
 	mpii_obj_end(&g->obj);
 	mpii_session_put(g->session);
-	free(g->world);
+	free(atomic_load(&g->index));
+	free(g->peers);
 	free(g);
 }
 
@@ -78,18 +105,6 @@ void mpii_group_belong(struct mpii_group *g, const struct mpii_group *from)
 		return;
 	mpii_session_hold(from->session);
 	g->session = from->session;
-}
-
-int *mpii_group_inverse(const struct mpii_group *g)
-{
-	int *inv = malloc(mpii.size * sizeof(*inv));
-
-	if (!inv)
-		return NULL;
-	memset(inv, -1, mpii.size * sizeof(*inv));
-	for (int i = 0; i < g->size; i++)
-		inv[g->world[i]] = i;
-	return inv;
 }
 
 int mpii_bad_group(MPI_Group h, const char *func, const char *arg)
@@ -159,7 +174,6 @@ int PMPI_Group_translate_ranks(MPI_Group group1, int n, const int ranks1[],
 	static const char func[] = "MPI_Group_translate_ranks";
 	struct mpii_group *g1 = mpii_group_get(group1);
 	struct mpii_group *g2 = mpii_group_get(group2);
-	int *inv, r;
 
 	if (!g1)
 		return mpii_bad_group(group1, func, "group1");
@@ -175,39 +189,32 @@ int PMPI_Group_translate_ranks(MPI_Group group1, int n, const int ranks1[],
 		    (ranks1[i] < 0 || ranks1[i] >= g1->size))
 			return mpii_bad_member(g1, ranks1[i], func, "ranks1",
 					       i);
-	inv = mpii_group_inverse(g2);
-	if (!inv)
-		return mpii_no_mem(NULL, func);
 	for (int i = 0; i < n; i++) {
-		r = ranks1[i];
-		if (r != MPI_PROC_NULL) {
-			r = inv[g1->world[r]];
-			if (r < 0)
-				r = MPI_UNDEFINED;
-		}
-		ranks2[i] = r;
+		int r = ranks1[i];
+
+		ranks2[i] =
+			r == MPI_PROC_NULL ?
+				r :
+				mpii_group_rank_of(g2, mpii_group_peer(g1, r));
 	}
-	free(inv);
 	return MPI_SUCCESS;
 }
 MPII_ALIAS(Group_translate_ranks);
 
 int mpii_group_compare(const struct mpii_group *a, const struct mpii_group *b)
 {
-	int *inv, same = 0;
+	bool same_order = true;
 
 	if (a->size != b->size)
 		return MPI_UNEQUAL;
-	if (a == b || a->size == 0 ||
-	    !memcmp(a->world, b->world, a->size * sizeof(int)))
-		return MPI_IDENT;
-	inv = mpii_group_inverse(b);
-	if (!inv)
-		return MPI_UNDEFINED;
-	while (same < a->size && inv[a->world[same]] >= 0)
-		same++;
-	free(inv);
-	return same == a->size ? MPI_SIMILAR : MPI_UNEQUAL;
+	for (int i = 0; a != b && i < a->size; i++) {
+		int r = mpii_group_rank_of(b, mpii_group_peer(a, i));
+
+		if (r == MPI_UNDEFINED)
+			return MPI_UNEQUAL;
+		same_order = same_order && r == i;
+	}
+	return same_order ? MPI_IDENT : MPI_SIMILAR;
 }
 
 int PMPI_Group_compare(MPI_Group group1, MPI_Group group2, int *result)
@@ -222,8 +229,6 @@ int PMPI_Group_compare(MPI_Group group1, MPI_Group group2, int *result)
 	if (!result)
 		return mpii_bad_null(NULL, "MPI_Group_compare", "result");
 	*result = mpii_group_compare(g1, g2);
-	if (*result == MPI_UNDEFINED)
-		return mpii_no_mem(NULL, "MPI_Group_compare");
 	return MPI_SUCCESS;
 }
 MPII_ALIAS(Group_compare);

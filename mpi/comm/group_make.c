@@ -6,17 +6,22 @@
 #include "comm/group.h"
 #include "env/errors.h"
 
-/* Finish a constructor: the array, of ranks of @from, becomes the group. */
-static int deliver(const struct mpii_group *from, int size, int *world,
+/* Finish a constructor: the array, of members of @from, becomes the group. */
+static int deliver(const struct mpii_group *from, int size, int *peers,
 		   MPI_Group *newgroup, const char *func)
 {
-	struct mpii_group *g = mpii_group_create(size, world);
+	struct mpii_group *g = mpii_group_create(size, peers);
 
 	if (!g)
 		return mpii_no_mem(NULL, func);
 	mpii_group_belong(g, from);
 	*newgroup = mpii_group_handle(g);
 	return MPI_SUCCESS;
+}
+
+static bool has(const struct mpii_group *g, int peer)
+{
+	return mpii_group_rank_of(g, peer) != MPI_UNDEFINED;
 }
 
 /*
@@ -29,7 +34,7 @@ static int combine(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup,
 {
 	struct mpii_group *g1 = mpii_group_get(group1);
 	struct mpii_group *g2 = mpii_group_get(group2);
-	int *inv1, *inv2, *world, n = 0;
+	int *peers, n = 0;
 
 	if (!g1)
 		return mpii_bad_group(group1, func, "group1");
@@ -37,24 +42,16 @@ static int combine(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup,
 		return mpii_bad_group(group2, func, "group2");
 	if (!newgroup)
 		return mpii_bad_null(NULL, func, "newgroup");
-	inv1 = mpii_group_inverse(g1);
-	inv2 = mpii_group_inverse(g2);
-	world = malloc((g1->size + g2->size + 1) * sizeof(*world));
-	if (!inv1 || !inv2 || !world) {
-		free(inv1);
-		free(inv2);
-		free(world);
+	peers = malloc((g1->size + g2->size + 1) * sizeof(*peers));
+	if (!peers)
 		return mpii_no_mem(NULL, func);
-	}
 	for (int i = 0; i < g1->size; i++)
-		if (want == 2 || (inv2[g1->world[i]] >= 0) == want)
-			world[n++] = g1->world[i];
+		if (want == 2 || has(g2, mpii_group_peer(g1, i)) == want)
+			peers[n++] = mpii_group_peer(g1, i);
 	for (int i = 0; want == 2 && i < g2->size; i++)
-		if (inv1[g2->world[i]] < 0)
-			world[n++] = g2->world[i];
-	free(inv1);
-	free(inv2);
-	return deliver(g1->size ? g1 : g2, n, world, newgroup, func);
+		if (!has(g1, mpii_group_peer(g2, i)))
+			peers[n++] = mpii_group_peer(g2, i);
+	return deliver(g1->size ? g1 : g2, n, peers, newgroup, func);
 }
 
 int PMPI_Group_union(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
@@ -85,32 +82,32 @@ static int select_ranks(struct mpii_group *g, int n, int *ranks, bool include,
 			MPI_Group *newgroup, const char *func)
 {
 	char *seen = calloc(g->size + 1, 1);
-	int *world = malloc((g->size + 1) * sizeof(*world)), size = 0, r;
+	int *peers = malloc((g->size + 1) * sizeof(*peers)), size = 0, r;
 
-	if (!seen || !world)
+	if (!seen || !peers)
 		goto nomem;
 	for (int i = 0; i < n; i++) {
 		r = ranks[i];
 		if (seen[r]) {
 			free(seen);
-			free(world);
+			free(peers);
 			free(ranks);
 			return mpii_error(NULL, MPI_ERR_RANK, func,
 					  "rank %d is named twice", r);
 		}
 		seen[r] = 1;
 		if (include)
-			world[size++] = g->world[r];
+			peers[size++] = mpii_group_peer(g, r);
 	}
 	for (r = 0; !include && r < g->size; r++)
 		if (!seen[r])
-			world[size++] = g->world[r];
+			peers[size++] = mpii_group_peer(g, r);
 	free(seen);
 	free(ranks);
-	return deliver(g, size, world, newgroup, func);
+	return deliver(g, size, peers, newgroup, func);
 nomem:
 	free(seen);
-	free(world);
+	free(peers);
 	free(ranks);
 	return mpii_no_mem(NULL, func);
 }

@@ -100,23 +100,16 @@ static int *make_card(const struct mpii_group *g, uint32_t context, int *len)
 	if (!card)
 		return NULL;
 	card[0] = (int)context;
-	memcpy(card + 1, g->world, g->size * sizeof(int));
+	mpii_group_peers(g, card + 1);
 	return card;
 }
 
 static bool overlap(const struct mpii_group *a, const struct mpii_group *b)
 {
-	char *in_a = calloc(mpii.size, 1);
-	bool yes = false;
-
-	if (!in_a)
-		return false;
-	for (int i = 0; i < a->size; i++)
-		in_a[a->world[i]] = 1;
 	for (int i = 0; i < b->size; i++)
-		yes |= in_a[b->world[i]];
-	free(in_a);
-	return yes;
+		if (mpii_group_rank_of(a, mpii_group_peer(b, i)) >= 0)
+			return true;
+	return false;
 }
 
 /* All members, the leader first. */
@@ -243,25 +236,25 @@ MPII_ALIAS(Intercomm_create);
 /* --- making an intracommunicator of both sides --- */
 
 /* Does our side come first? When both say the same, the side whose first
- * member has the lower world rank does. */
+ * member has the lower peer number does. */
 static bool first(struct mpii_comm *c, int high, int other_high)
 {
 	if (high != other_high)
 		return !high;
-	return c->group->world[0] < c->remote->world[0];
+	return mpii_group_peer(c->group, 0) < mpii_group_peer(c->remote, 0);
 }
 
 static struct mpii_group *merged(struct mpii_comm *c, bool ours_first)
 {
 	struct mpii_group *a = ours_first ? c->group : c->remote;
 	struct mpii_group *b = ours_first ? c->remote : c->group;
-	int *world = malloc((a->size + b->size) * sizeof(*world));
+	int *peers = malloc((a->size + b->size) * sizeof(*peers));
 
-	if (!world)
+	if (!peers)
 		return NULL;
-	memcpy(world, a->world, a->size * sizeof(*world));
-	memcpy(world + a->size, b->world, b->size * sizeof(*world));
-	return mpii_group_create(a->size + b->size, world);
+	mpii_group_peers(a, peers);
+	mpii_group_peers(b, peers + a->size);
+	return mpii_group_create(a->size + b->size, peers);
 }
 
 int PMPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm *newintracomm)

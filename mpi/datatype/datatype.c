@@ -249,6 +249,7 @@ int PMPI_Type_dup(MPI_Datatype oldtype, MPI_Datatype *newtype)
 	mpii_type_bounds(b.t, old->lb, old->extent);
 	b.t->marked = old->marked;
 	b.t->committed = old->committed;
+	b.t->simple = old->simple;
 	return copy_attributes(func, b.t, old, newtype);
 }
 MPII_ALIAS(Type_dup);
@@ -266,6 +267,7 @@ int PMPI_Type_commit(MPI_Datatype *datatype)
 	if (!t)
 		return mpii_bad_type(NULL, *datatype, func, "datatype");
 	t->committed = true;
+	t->simple = t->contiguous;
 	return MPI_SUCCESS;
 }
 MPII_ALIAS(Type_commit);

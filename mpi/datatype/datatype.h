@@ -39,6 +39,7 @@ struct mpii_type {
 	MPI_Aint lb, extent, true_lb, true_extent;
 	bool contiguous; /* count instances are one piece at the buffer */
 	bool committed, predefined;
+	bool simple;   /* committed and contiguous: what messages ask first */
 	bool marked;   /* lb and ub were set, by resized or what acts like it */
 	uint8_t kind;  /* predefined: the C type, enum mpii_kind */
 	uint8_t class; /* predefined: which operations, enum mpii_class */

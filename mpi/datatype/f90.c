@@ -289,6 +289,7 @@ static int unnamed_pair(struct mpii_type *value, struct mpii_type *index,
 		}
 		if (!err) {
 			t->predefined = t->committed = true;
+			t->simple = t->contiguous;
 			t->kind = MPII_K_PAIR;
 			t->class = MPII_C_PAIR;
 			t->basic = t->handle;

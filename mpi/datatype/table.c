@@ -23,6 +23,7 @@
 		.true_extent = size_,                                   \
 		.contiguous = size_ == extent_,                         \
 		.committed = true,                                      \
+		.simple = size_ == extent_,                             \
 		.predefined = true,                                     \
 		.kind = kind_,                                          \
 		.class = class_,                                        \

@@ -124,67 +124,80 @@ static struct added *find(int code)
 }
 
 /*
- * Codes of MPI_ERR_PROC_ABORTED, one for each rank that was lost. The standard
- * leaves us those up to MPI_ERR_LASTCODE; the ABI's classes end far below.
- * Ranks beyond them, in very large jobs, share the class.
+ * Codes of MPI_ERR_PROC_ABORTED, one for each peer that was lost, in the order of
+ * their first use. The standard leaves us those up to MPI_ERR_LASTCODE; the ABI's
+ * classes end far below. Whoever comes after those shares the class.
  */
 #define FIRST_LOST 2048
 #define MAX_LOST (MPI_ERR_LASTCODE + 1 - FIRST_LOST)
 
-static char **lost; /* words, by rank in the world; they stay for good */
+static struct lost {
+	int peer;
+	char *words; /* they stay for good */
+} * lost;
 static int nlost;
 
-/* With the lock held; false: out of memory. */
-static bool have_lost(int n)
+/* With the lock held; NULL: there is none. */
+static struct lost *lost_peer(int peer)
 {
-	char **more;
-
-	if (n <= nlost)
-		return true;
-	more = realloc(lost, n * sizeof(*more));
-	if (!more)
-		return false;
-	memset(more + nlost, 0, (n - nlost) * sizeof(*more));
-	lost = more;
-	nlost = n;
-	return true;
+	for (int i = 0; i < nlost; i++)
+		if (lost[i].peer == peer)
+			return &lost[i];
+	return NULL;
 }
 
-int mpii_lost_code(int world, const char *words)
+static struct lost *lost_more(int peer, const char *words)
+{
+	struct lost *more = nlost < MAX_LOST ?
+				    realloc(lost, (nlost + 1) * sizeof(*more)) :
+				    NULL;
+	char *copy = more ? strdup(words) : NULL;
+
+	if (more)
+		lost = more;
+	if (!copy)
+		return NULL;
+	lost[nlost] = (struct lost){ peer, copy };
+	return &lost[nlost++];
+}
+
+int mpii_lost_code(int peer, const char *words)
 {
 	int code = MPI_ERR_PROC_ABORTED;
+	struct lost *l;
 
-	if (world >= MAX_LOST)
-		return code;
 	pthread_mutex_lock(&lock);
-	if (have_lost(world + 1)) {
-		if (!lost[world])
-			lost[world] = strdup(words);
-		if (lost[world])
-			code = FIRST_LOST + world;
-	}
+	l = lost_peer(peer);
+	if (!l)
+		l = lost_more(peer, words);
+	if (l)
+		code = FIRST_LOST + (int)(l - lost);
 	pthread_mutex_unlock(&lock);
 	return code;
 }
 
-int mpii_lost_rank(int code)
+/* Of the peer that the code names. */
+static struct lost lost_of(int code)
 {
-	return code >= FIRST_LOST && code < FIRST_ADDED ? code - FIRST_LOST :
-							  -1;
+	struct lost l = { -1, NULL };
+
+	if (code < FIRST_LOST || code >= FIRST_ADDED)
+		return l;
+	pthread_mutex_lock(&lock);
+	if (code - FIRST_LOST < nlost)
+		l = lost[code - FIRST_LOST];
+	pthread_mutex_unlock(&lock);
+	return l;
+}
+
+int mpii_lost_peer(int code)
+{
+	return lost_of(code).peer;
 }
 
 const char *mpii_lost_text(int code)
 {
-	int world = mpii_lost_rank(code);
-	const char *words = NULL;
-
-	if (world < 0)
-		return NULL;
-	pthread_mutex_lock(&lock);
-	if (world < nlost)
-		words = lost[world];
-	pthread_mutex_unlock(&lock);
-	return words;
+	return lost_of(code).words;
 }
 
 static int predefined(int class)

@@ -90,25 +90,27 @@ const char *mpii_comm_words(const struct mpii_comm *c)
 	return c->name[0] ? c->name : "this communicator";
 }
 
-/* World ranks of all processes of a communicator, of both sides, ascending.
- * NULL: out of memory. */
+static int by_number(const void *a, const void *b)
+{
+	return *(const int *)a - *(const int *)b;
+}
+
+/* All processes of a communicator, of both sides, ascending. NULL: out of
+ * memory. */
 static int *members(const struct mpii_comm *c, int *n)
 {
-	char *in = calloc(mpii.size, 1);
-	int *ranks = malloc(mpii.size * sizeof(*ranks));
+	int *peers = malloc((c->size + c->remote_size) * sizeof(*peers));
 
-	*n = 0;
-	if (in && ranks) {
-		for (int i = 0; i < c->group->size; i++)
-			in[c->group->world[i]] = 1;
-		for (int i = 0; i < c->remote_size; i++)
-			in[c->world[i]] = 1;
-		for (int r = 0; r < mpii.size; r++)
-			if (in[r])
-				ranks[(*n)++] = r;
+	if (!peers)
+		return NULL;
+	mpii_group_peers(c->group, peers);
+	*n = c->size;
+	if (c->inter) {
+		mpii_group_peers(c->remote, peers + *n);
+		*n += c->remote_size;
 	}
-	free(in);
-	return *n ? ranks : NULL;
+	qsort(peers, *n, sizeof(*peers), by_number);
+	return peers;
 }
 
 /* MPI_ERRORS_ABORT is for those alone who share the object. */

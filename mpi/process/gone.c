@@ -15,59 +15,61 @@
  */
 #include <stdlib.h>
 
+#include "log.h"
 #include "process/gone.h"
 
-/* By rank in the world, with libo2g's lock or our own eyes only: 0 or the number
- * of its loss, twice, plus one if it had finished in order. */
-static atomic_uint *gone;
-static unsigned losses;
+/*
+ * Those that are gone, the latest first. Added to with libo2g's lock, read without:
+ * an entry is complete before it is linked, and stays.
+ */
+struct loss {
+	int peer;
+	bool finished; /* in order */
+	const struct loss *next;
+};
+static _Atomic(const struct loss *) losses;
 
-bool mpii_gone_start(int size)
+static const struct loss *latest_loss(void)
 {
-	if (!gone)
-		gone = calloc((size_t)size, sizeof(*gone));
-	return gone;
+	return atomic_load_explicit(&losses, memory_order_acquire);
 }
 
-void mpii_gone_note(void *arg, int rank, int finished)
+void mpii_gone_note(void *arg, int peer, int finished)
 {
-	atomic_store(&gone[rank], ++losses << 1 | !!finished);
-}
+	struct loss *l = malloc(sizeof(*l));
 
-static unsigned loss_of(int world)
-{
-	return atomic_load_explicit(&gone[world], memory_order_relaxed);
-}
-
-static bool has_died(int world)
-{
-	unsigned loss = loss_of(world);
-
-	return loss && !(loss & 1);
-}
-
-/* Of those who died in this group the latest, if it was after *loss. */
-static int latest(const struct mpii_group *g, unsigned *loss)
-{
-	int found = -1;
-
-	for (int i = 0; i < g->size; i++) {
-		if (!has_died(g->world[i]) || loss_of(g->world[i]) <= *loss)
-			continue;
-		found = g->world[i];
-		*loss = loss_of(found);
+	if (!l) {
+		o2g_error("out of memory: whoever waits for what %d was to "
+			  "send may wait for ever",
+			  peer);
+		return;
 	}
-	return found;
+	*l = (struct loss){ peer, finished, latest_loss() };
+	atomic_store_explicit(&losses, l, memory_order_release);
 }
 
+static bool is_in(const struct loss *l, const struct mpii_group *g)
+{
+	return mpii_group_rank_of(g, l->peer) >= 0;
+}
+
+static int count(const struct mpii_group *g, bool finished_too)
+{
+	int n = 0;
+
+	for (const struct loss *l = latest_loss(); l; l = l->next)
+		n += (finished_too || !l->finished) && is_in(l, g);
+	return n;
+}
+
+/* The latest to die. */
 static int latest_member(const struct mpii_comm *c)
 {
-	unsigned loss = 0;
-	int found = latest(c->group, &loss), other = -1;
-
-	if (c->inter)
-		other = latest(c->remote, &loss);
-	return other >= 0 ? other : found;
+	for (const struct loss *l = latest_loss(); l; l = l->next)
+		if (!l->finished &&
+		    (is_in(l, c->group) || (c->inter && is_in(l, c->remote))))
+			return l->peer;
+	return -1;
 }
 
 int mpii_gone_latest(const struct mpii_comm *c)
@@ -84,19 +86,15 @@ int mpii_gone_latest(const struct mpii_comm *c)
 /* Nobody is left who could send something. */
 static bool all_gone(const struct mpii_comm *c)
 {
-	int left = 0;
+	int left = c->remote_size - count(c->remote, true);
 
-	for (int i = 0; i < c->remote_size; i++)
-		left += !loss_of(c->world[i]);
 	return c->inter ? !left : c->size > 1 && left == 1;
 }
 
 static bool any_is_doomed(struct mpii_comm *c, bool tell)
 {
-	unsigned dead = 0;
+	unsigned dead = count(c->remote, false);
 
-	for (int i = 0; i < c->remote_size; i++)
-		dead += has_died(c->world[i]);
 	if (dead == c->deaths_told)
 		return all_gone(c);
 	if (tell)

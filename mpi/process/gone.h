@@ -5,14 +5,11 @@
 
 #include "comm/comm.h"
 
-/* false: out of memory. */
-bool mpii_gone_start(int size);
-
 /* For struct o2g_attr: lost and doomed. */
-void mpii_gone_note(void *arg, int rank, int finished);
+void mpii_gone_note(void *arg, int peer, int finished);
 int mpii_gone_doomed(void *arg, uint64_t tag, int which);
 
-/* The rank in the world of the member that died last, and not in order: of the
+/* The peer number of the member that died last, and not in order: of the
  * communicator, or of the whole that it is a part of. -1. */
 int mpii_gone_latest(const struct mpii_comm *c);
 

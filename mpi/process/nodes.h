@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
-/* Which ranks share a node. */
+/* Which ranks of the job share a node. */
 #ifndef MPII_PROCESS_NODES_H
 #define MPII_PROCESS_NODES_H
 
-/* The number of the node of each world rank; NULL: the launcher has not said. */
-const int *mpii_nodes(void);
+#include <stdbool.h>
+
+/* Has the launcher said? */
+bool mpii_nodes_known(void);
+/* The number of a peer's node, if it has. */
+int mpii_node_of(int peer);
 
 #endif

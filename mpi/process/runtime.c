@@ -108,12 +108,12 @@ int mpii_runtime_hold_all(void)
 
 /* We wait without the lock: other threads may make other communicators, and
  * those we wait for may wait for that. */
-int mpii_runtime_meet(const int *ranks, int n)
+int mpii_runtime_meet(const struct mpii_group *g)
 {
 	bool all;
 	int err = 0;
 
-	if (n == 1 && ranks[0] == mpii.rank)
+	if (g->size == 1 && g->rank == 0)
 		return 0;
 	pthread_mutex_lock(&lock);
 	if (!pmi_shares())
@@ -124,8 +124,8 @@ int mpii_runtime_meet(const int *ranks, int n)
 		met = SHARED;
 	all = met == ALL;
 	pthread_mutex_unlock(&lock);
-	for (int i = 0; i < n && !err && !all; i++)
-		err = mpii_meet_one(ranks[i]);
+	for (int i = 0; i < g->size && !err && !all; i++)
+		err = mpii_meet_one(mpii_group_peer(g, i));
 	return err;
 }
 

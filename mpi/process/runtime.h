@@ -10,9 +10,10 @@
 int mpii_runtime_hold(void);
 /* The same with all ranks within reach: the world model. */
 int mpii_runtime_hold_all(void);
-/* Some ranks, by their numbers in the world, are within reach from here on; each
- * of them must do the same. Negative errno, has said why. */
-int mpii_runtime_meet(const int *ranks, int n);
+/* The members of a group, all of our job, are within reach from here on; each of
+ * them must do the same. Negative errno, has said why. */
+struct mpii_group;
+int mpii_runtime_meet(const struct mpii_group *g);
 /* One user less. After the last the process leaves the job, unless it stays for
  * sessions to come; then every rank must. */
 void mpii_runtime_put(bool stay);

@@ -35,8 +35,11 @@ static uint64_t hash_of(const char *string, const struct mpii_group *g)
 	uint64_t h = UINT64_C(1469598103934665603);
 
 	h = hash(h, string, strlen(string) + 1);
-	if (g)
-		h = hash(h, g->world, g->size * sizeof(*g->world));
+	for (int i = 0; g && i < g->size; i++) {
+		int peer = mpii_group_peer(g, i);
+
+		h = hash(h, &peer, sizeof(peer));
+	}
 	return h ^ h >> 29;
 }
 
@@ -46,21 +49,14 @@ static uint64_t hash_of(const char *string, const struct mpii_group *g)
  */
 static struct mpii_comm *bridge_open(uint64_t h)
 {
+	uint32_t context = BEYOND | ((uint32_t)(h >> 32) & 0x0ffffff8);
 	struct mpii_comm *c = calloc(1, sizeof(*c));
-	int *world = malloc(mpii.size * sizeof(*world));
-	struct mpii_group *g;
+	struct mpii_group *g = c ? mpii_group_job() : NULL;
 
-	for (int i = 0; world && i < mpii.size; i++)
-		world[i] = i;
-	g = c && world ? mpii_group_create(mpii.size, world) : NULL;
 	if (!g) {
-		if (!c)
-			free(world);
 		free(c);
 		return NULL;
 	}
-	uint32_t context = BEYOND | ((uint32_t)(h >> 32) & 0x0ffffff8);
-
 	mpii_comm_setup(c, g, g, context, context);
 	c->predefined = true; /* nobody counts */
 	c->handle = MPI_COMM_NULL;
@@ -70,7 +66,6 @@ static struct mpii_comm *bridge_open(uint64_t h)
 static void bridge_close(struct mpii_comm *c)
 {
 	mpii_group_put(c->group);
-	free(atomic_load(&c->inverse));
 	free(c);
 }
 
@@ -139,7 +134,7 @@ static int check_member(const struct mpii_group *g, const char *arg)
 
 static int meet(const struct mpii_group *g)
 {
-	if (!mpii_runtime_meet(g->world, g->size))
+	if (!mpii_runtime_meet(g))
 		return MPI_SUCCESS;
 	return mpii_fail(MPI_ERR_OTHER,
 			 "cannot reach the members of the group; "
@@ -175,7 +170,7 @@ static int from_group(const struct args *a, struct mpii_group *g,
 	uint64_t h = hash_of(a->stringtag, g);
 	struct mpii_comm *bridge = bridge_open(h);
 	struct mpii_set s = { .c = bridge,
-			      .ranks = g->world,
+			      .ranks = g->peers,
 			      .size = g->size,
 			      .me = g->rank,
 			      .context = MPII_CTX_GROUP,
@@ -240,16 +235,16 @@ static int check_leader(const struct mpii_group *g, int leader, const char *arg)
 			 g->size, g->size == 1 ? "" : "s");
 }
 
-/* Members of g as world ranks, its leader first. NULL: out of memory. */
+/* Members of g as peers, its leader first. NULL: out of memory. */
 static int *leader_first(const struct mpii_group *g, int leader, int *me)
 {
 	int *ranks = malloc(g->size * sizeof(*ranks));
 
 	if (!ranks)
 		return NULL;
-	memcpy(ranks, g->world, g->size * sizeof(*ranks));
-	ranks[0] = g->world[leader];
-	ranks[leader] = g->world[0];
+	mpii_group_peers(g, ranks);
+	ranks[0] = mpii_group_peer(g, leader);
+	ranks[leader] = mpii_group_peer(g, 0);
 	*me = g->rank == leader ? 0 : g->rank == 0 ? leader : g->rank;
 	return ranks;
 }
@@ -321,9 +316,10 @@ int PMPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader,
 	if (!err && remote)
 		err = meet(remote);
 	if (!err)
-		err = from_groups(&a, local, local_leader,
-				  remote ? remote->world[remote_leader] : -1,
-				  &c);
+		err = from_groups(
+			&a, local, local_leader,
+			remote ? mpii_group_peer(remote, remote_leader) : -1,
+			&c);
 	return finish(&a, err, c, newintercomm);
 }
 MPII_ALIAS(Intercomm_create_from_groups);

@@ -20,21 +20,18 @@ enum { WORLD, SELF, NODE, COUNT };
 
 static int count(void)
 {
-	return mpii_nodes() ? COUNT : NODE;
+	return mpii_nodes_known() ? COUNT : NODE;
 }
 
 static bool is_member(int set, int rank)
 {
-	const int *node;
-
 	switch (set) {
 	case WORLD:
 		return true;
 	case SELF:
 		return rank == mpii.rank;
 	default:
-		node = mpii_nodes();
-		return node[rank] == node[mpii.rank];
+		return mpii_node_of(rank) == mpii_node_of(mpii.rank);
 	}
 }
 
@@ -115,13 +112,13 @@ int PMPI_Session_get_nth_pset(MPI_Session session, MPI_Info info, int n,
 }
 MPII_ALIAS(Session_get_nth_pset);
 
-static int members(int set, int *world)
+static int members(int set, int *peers)
 {
 	int n = 0;
 
 	for (int r = 0; r < mpii.size; r++)
 		if (is_member(set, r))
-			world[n++] = r;
+			peers[n++] = r;
 	return n;
 }
 
@@ -158,15 +155,15 @@ int PMPI_Group_from_session_pset(MPI_Session session, const char *pset_name,
 	static const char func[] = "MPI_Group_from_session_pset";
 	struct mpii_session *s;
 	struct mpii_group *g = NULL;
-	int set, *world, err = find(session, func, pset_name, &s, &set);
+	int set, *peers, err = find(session, func, pset_name, &s, &set);
 
 	if (err)
 		return err;
 	if (!newgroup)
 		return mpii_session_bad_null(s, func, "newgroup");
-	world = malloc(mpii.size * sizeof(*world));
-	if (world)
-		g = mpii_group_create(members(set, world), world);
+	peers = malloc(mpii.size * sizeof(*peers));
+	if (peers)
+		g = mpii_group_create(members(set, peers), peers);
 	if (!g)
 		return mpii_session_raise(
 			s, mpii_fail(MPI_ERR_NO_MEM, "out of memory"), func);

@@ -15,21 +15,28 @@ struct row {
 	uint64_t messages, bytes;
 };
 
-/* What this rank has sent, before the rows themselves are. */
-static int count(struct row *rows)
+/* What this rank has sent, before the rows themselves are; *rows is malloc'ed.
+ * How many there are. */
+static int count(struct row **rows)
 {
 	struct o2g_peer_info info;
+	struct row *more;
 	int n = 0;
 
+	*rows = NULL;
 	for (int to = 0; to < mpii.size; to++) {
 		if (o2g_peer_info(mpii.ep, to, &info) || !info.messages_sent)
 			continue;
-		rows[n].from = mpii.rank;
-		rows[n].to = to;
-		snprintf(rows[n].channel, sizeof(rows[n].channel), "%s",
+		more = realloc(*rows, (n + 1) * sizeof(*more));
+		if (!more)
+			break;
+		*rows = more;
+		more[n] = (struct row){ .from = mpii.rank,
+					.to = to,
+					.messages = info.messages_sent,
+					.bytes = info.bytes_sent };
+		snprintf(more[n].channel, sizeof(more[n].channel), "%s",
 			 info.channel);
-		rows[n].messages = info.messages_sent;
-		rows[n].bytes = info.bytes_sent;
 		n++;
 	}
 	return n;
@@ -55,32 +62,35 @@ static int move(int peer, void *buf, int bytes, bool send)
 				MPI_STATUS_IGNORE);
 }
 
-static void collect(struct row *rows)
+/* What one rank has to say. */
+static bool hear(int rank)
 {
+	struct row *rows;
+	bool heard;
 	int n;
 
-	for (int rank = 1; rank < mpii.size; rank++) {
-		if (move(rank, &n, sizeof(n), false) ||
-		    move(rank, rows, n * (int)sizeof(*rows), false))
-			fprintf(stderr, "%6d  no answer\n", rank);
-		else
-			print(rows, n);
-	}
+	if (move(rank, &n, sizeof(n), false))
+		return false;
+	rows = malloc((n + 1) * sizeof(*rows));
+	heard = rows && !move(rank, rows, n * (int)sizeof(*rows), false);
+	if (heard)
+		print(rows, n);
+	free(rows);
+	return heard;
 }
 
 void mpii_stats(void)
 {
-	struct row *rows = calloc(mpii.size, sizeof(*rows));
-	int n;
+	struct row *rows;
+	int n = count(&rows);
 
-	if (!rows)
-		return;
-	n = count(rows);
 	if (mpii.rank == 0) {
 		fprintf(stderr, "%6s %6s  %-8s %12s %16s\n", "from", "to",
 			"channel", "messages", "bytes");
 		print(rows, n);
-		collect(rows);
+		for (int rank = 1; rank < mpii.size; rank++)
+			if (!hear(rank))
+				fprintf(stderr, "%6d  no answer\n", rank);
 	} else if (!move(0, &n, sizeof(n), true)) {
 		move(0, rows, n * (int)sizeof(*rows), true);
 	}

@@ -155,8 +155,6 @@ static int open_endpoint(struct pmi_job *job)
 	attr.ended = pmi_shares() ? next_ended : NULL;
 	attr.lost = mpii_gone_note;
 	attr.doomed = mpii_gone_doomed;
-	if (!mpii_gone_start(job->size))
-		return -ENOMEM;
 	/* nobody can use the invented one: our address is not known yet */
 	err = pmi_shares() ? read_secret(attr.secret) :
 			     invent_secret(attr.secret);

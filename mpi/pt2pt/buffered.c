@@ -161,8 +161,8 @@ int mpii_bsend(const void *buf, MPI_Count count, struct mpii_type *t, int dest,
 	mpii_pack(t, buf, count, 0, k->data, (size_t)bytes);
 	seg = (struct o2g_seg){ k->data, (size_t)bytes };
 	atomic_fetch_add(&b->pending, 1);
-	err = o2g_isend(mpii.ep, c->world[dest], mpii_tag(c->send_context, tag),
-			&seg, 1, 0, &req);
+	err = o2g_isend(mpii.ep, mpii_comm_peer(c, dest),
+			mpii_tag(c->send_context, tag), &seg, 1, 0, &req);
 	if (err) {
 		sent(k);
 		return mpii_call_error(c, dest, err);

@@ -29,7 +29,7 @@ static inline bool mpii_simple(const struct mpii_comm *c,
 			       MPI_Count count)
 {
 	return mpii_likely(
-		c && t && t->contiguous && t->committed && count >= 0 &&
+		c && t && t->simple && count >= 0 &&
 		((uintptr_t)buf > (uintptr_t)MPI_IN_PLACE || count == 0));
 }
 static inline bool mpii_simple_dest(const struct mpii_comm *c, int dest,

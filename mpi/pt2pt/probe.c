@@ -41,7 +41,7 @@ struct query {
 
 static void ask(struct query *q, struct mpii_comm *c, int source, int tag)
 {
-	q->source = source < 0 ? O2G_ANY_SOURCE : c->world[source];
+	q->source = source < 0 ? O2G_ANY_SOURCE : mpii_comm_peer(c, source);
 	mpii_match(c->context, tag, &q->want, &q->ignore);
 }
 

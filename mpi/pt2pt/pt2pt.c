@@ -37,8 +37,8 @@ int mpii_start_send(struct mpii_req *r, const void *buf, MPI_Count count,
 	r->tag = tag;
 	mpii_xfer_begin(&x, r, buf, count, t);
 	do
-		err = o2g_isend(mpii.ep, c->world[dest], full, x.segs, x.n,
-				flags_of(mode), &r->o2g);
+		err = o2g_isend(mpii.ep, mpii_comm_peer(c, dest), full, x.segs,
+				x.n, flags_of(mode), &r->o2g);
 	while (mpii_unlikely(err) && mpii_xfer_copied(&x, r, &err));
 	return err ? not_started(r, dest, err) : MPI_SUCCESS;
 }
@@ -47,7 +47,7 @@ int mpii_start_recv(struct mpii_req *r, void *buf, MPI_Count count,
 		    struct mpii_type *t, int source, int tag, uint32_t context)
 {
 	struct mpii_comm *c = r->comm;
-	int world = source < 0 ? O2G_ANY_SOURCE : c->world[source];
+	int peer = source < 0 ? O2G_ANY_SOURCE : mpii_comm_peer(c, source);
 	struct mpii_xfer x;
 	uint64_t want, ignore;
 	int err;
@@ -57,7 +57,7 @@ int mpii_start_recv(struct mpii_req *r, void *buf, MPI_Count count,
 	mpii_xfer_begin(&x, r, buf, count, t);
 	mpii_match(context, tag, &want, &ignore);
 	do
-		err = o2g_irecv(mpii.ep, world, want, ignore, x.segs, x.n,
+		err = o2g_irecv(mpii.ep, peer, want, ignore, x.segs, x.n,
 				&r->o2g);
 	while (mpii_unlikely(err) && mpii_xfer_copied(&x, r, &err));
 	return err ? not_started(r, source, err) : MPI_SUCCESS;
@@ -128,7 +128,7 @@ int mpii_send(const void *buf, MPI_Count count, struct mpii_type *t, int dest,
 	int err;
 
 	if (t->contiguous && dest != MPI_PROC_NULL) {
-		err = o2g_send(mpii.ep, c->world[dest],
+		err = o2g_send(mpii.ep, mpii_comm_peer(c, dest),
 			       mpii_tag(mpii_send_context(c, context), tag),
 			       buf, (size_t)(count * t->size), 0);
 		return err ? mpii_call_error(c, dest, err) : MPI_SUCCESS;
@@ -147,7 +147,8 @@ static int recv_piece(void *buf, MPI_Count bytes, int source, int tag,
 	int err;
 
 	mpii_match(context, tag, &want, &ignore);
-	err = o2g_recv(mpii.ep, source < 0 ? O2G_ANY_SOURCE : c->world[source],
+	err = o2g_recv(mpii.ep,
+		       source < 0 ? O2G_ANY_SOURCE : mpii_comm_peer(c, source),
 		       want, ignore, buf, (size_t)bytes, &st);
 	if (mpii_unlikely(err)) {
 		st.error = err;

@@ -46,7 +46,8 @@ recv_now(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
 		return recv_slow(buf, count, datatype, source, tag, comm,
 				 status, func);
 	mpii_match(c->context, tag, &want, &ignore);
-	err = o2g_recv(mpii.ep, source < 0 ? O2G_ANY_SOURCE : c->world[source],
+	err = o2g_recv(mpii.ep,
+		       source < 0 ? O2G_ANY_SOURCE : mpii_comm_peer(c, source),
 		       want, ignore, buf, (size_t)(count * t->size), &st);
 	if (status != MPI_STATUS_IGNORE)
 		mpii_status_from(status, c, source, &st);
@@ -100,7 +101,8 @@ irecv(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
 	seg.base = buf;
 	seg.len = (size_t)r->count;
 	mpii_match(c->context, tag, &want, &ignore);
-	err = o2g_irecv(mpii.ep, source < 0 ? O2G_ANY_SOURCE : c->world[source],
+	err = o2g_irecv(mpii.ep,
+			source < 0 ? O2G_ANY_SOURCE : mpii_comm_peer(c, source),
 			want, ignore, &seg, 1, &r->o2g);
 	if (mpii_unlikely(err)) {
 		mpii_req_put(r);

@@ -47,8 +47,9 @@ send_now(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
 	    !mpii_simple_dest(c, dest, tag))
 		return send_slow(buf, count, datatype, dest, tag, comm, mode,
 				 func);
-	err = o2g_send(mpii.ep, c->world[dest], mpii_tag(c->send_context, tag),
-		       buf, (size_t)(count * t->size),
+	err = o2g_send(mpii.ep, mpii_comm_peer(c, dest),
+		       mpii_tag(c->send_context, tag), buf,
+		       (size_t)(count * t->size),
 		       mode == MPII_SYNC ? O2G_SYNC : 0);
 	return mpii_likely(!err) ? MPI_SUCCESS : failed(c, dest, err, func);
 }
@@ -91,9 +92,9 @@ isend(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
 	    !mpii_simple_dest(c, dest, tag) || mpii_unlikely(!request))
 		return isend_slow(buf, count, datatype, dest, tag, comm,
 				  request, mode, func);
-	if (mode != MPII_SYNC &&
-	    !o2g_inject(mpii.ep, c->world[dest], mpii_tag(c->send_context, tag),
-			buf, (size_t)(count * t->size))) {
+	if (mode != MPII_SYNC && !o2g_inject(mpii.ep, mpii_comm_peer(c, dest),
+					     mpii_tag(c->send_context, tag),
+					     buf, (size_t)(count * t->size))) {
 		*request = (MPI_Request)&mpii_sent;
 		return MPI_SUCCESS;
 	}
@@ -105,8 +106,9 @@ isend(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
 	r->tag = tag;
 	seg.base = (void *)buf;
 	seg.len = (size_t)(count * t->size);
-	err = o2g_isend(mpii.ep, c->world[dest], mpii_tag(c->send_context, tag),
-			&seg, 1, mode == MPII_SYNC ? O2G_SYNC : 0, &r->o2g);
+	err = o2g_isend(mpii.ep, mpii_comm_peer(c, dest),
+			mpii_tag(c->send_context, tag), &seg, 1,
+			mode == MPII_SYNC ? O2G_SYNC : 0, &r->o2g);
 	if (mpii_unlikely(err)) {
 		mpii_req_put(r);
 		return failed(c, dest, err, func);

@@ -105,9 +105,9 @@ bool mpii_xfer_copied(struct mpii_xfer *x, struct mpii_req *r, int *err)
 /* --- words --- */
 
 /* Record "lost rank ...", as a user of @c knows the rank. */
-static int say_lost(struct mpii_comm *c, int world, int code, const char *words)
+static int say_lost(struct mpii_comm *c, int peer, int code, const char *words)
 {
-	int rank = c->identity ? -1 : mpii_comm_rank_of(c, world);
+	int rank = !c->peers ? -1 : mpii_comm_rank_of(c, peer);
 
 	if (rank < 0)
 		return mpii_fail(code, "%s", words);
@@ -115,20 +115,20 @@ static int say_lost(struct mpii_comm *c, int world, int code, const char *words)
 			 mpii_comm_words(c), words + strlen("lost "));
 }
 
-static int peer_gone(struct mpii_comm *c, int world)
+static int peer_gone(struct mpii_comm *c, int peer)
 {
 	char text[320], words[sizeof(text) + 8];
 
 	/* It may be there, but another member is not (gone.c). */
-	if (world < 0 || o2g_peer_error(mpii.ep, world, text, sizeof(text))) {
-		world = mpii_gone_latest(c);
-		if (world < 0 ||
-		    o2g_peer_error(mpii.ep, world, text, sizeof(text)))
+	if (peer < 0 || o2g_peer_error(mpii.ep, peer, text, sizeof(text))) {
+		peer = mpii_gone_latest(c);
+		if (peer < 0 ||
+		    o2g_peer_error(mpii.ep, peer, text, sizeof(text)))
 			return mpii_fail(MPI_ERR_PROC_ABORTED,
 					 "a process of the job is gone");
 	}
 	snprintf(words, sizeof(words), "lost %s", text);
-	return say_lost(c, world, mpii_lost_code(world, words), words);
+	return say_lost(c, peer, mpii_lost_code(peer, words), words);
 }
 
 void mpii_say_again(struct mpii_comm *c, int code)
@@ -136,14 +136,14 @@ void mpii_say_again(struct mpii_comm *c, int code)
 	const char *words = mpii_lost_text(code);
 
 	if (words)
-		say_lost(c, mpii_lost_rank(code), code, words);
+		say_lost(c, mpii_lost_peer(code), code, words);
 }
 
 int mpii_call_error(struct mpii_comm *c, int peer, int error)
 {
 	/* a send of a collective that cannot come to an end */
 	if (error == -O2G_ERR_PEER || error == -O2G_ERR_CANCELLED)
-		return peer_gone(c, peer < 0 ? -1 : c->world[peer]);
+		return peer_gone(c, peer < 0 ? -1 : mpii_comm_peer(c, peer));
 	return mpii_fail(mpii_class_of(error), "%s", o2g_strerror(error));
 }
 
@@ -160,7 +160,8 @@ int mpii_message_error(struct mpii_comm *c, int peer, int tag,
 					     mpii_comm_rank_of(c, st->source),
 				 (int)(uint32_t)st->tag, (long long)room);
 	if (st->error == -O2G_ERR_PEER)
-		return peer_gone(c, peer >= 0 ? c->world[peer] : st->source);
+		return peer_gone(c, peer >= 0 ? mpii_comm_peer(c, peer) :
+						st->source);
 	return mpii_call_error(c, peer, st->error);
 }
 

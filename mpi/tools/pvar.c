@@ -296,7 +296,8 @@ static value current(const struct MPI_ABI_T_pvar_handle *h, int i)
 	if (h->var->of_endpoint)
 		return o2g_ep_info(mpii.ep, &ep) ? 0 : h->var->of_endpoint(&ep);
 	if (h->comm)
-		return o2g_peer_info(mpii.ep, h->comm->world[i], &peer) ?
+		return o2g_peer_info(mpii.ep, mpii_comm_peer(h->comm, i),
+				     &peer) ?
 			       0 :
 			       h->var->of_peer(&peer);
 	for (int r = 0; r < mpii.size; r++)

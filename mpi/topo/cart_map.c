@@ -80,23 +80,31 @@ static int *best_block(int ndims, const int *dims, const int *periods,
 
 /* --- who is on which node --- */
 
+static int node_of(const struct mpii_comm *c, int rank)
+{
+	return mpii_node_of(mpii_comm_peer(c, rank));
+}
+
 /*
  * Old ranks by node, in the order nodes appear, *per of them each. NULL: they
  * are on one node, or on nodes with unlike numbers, or nobody knows.
  */
 static int *by_node(const struct mpii_comm *c, int n, int *per)
 {
-	const int *node = mpii_nodes();
-	int *ranks = malloc(n * sizeof(*ranks)), k = 0, count;
-	char *done = calloc(n, 1);
+	int *ranks, k = 0, count;
+	char *done;
 
 	*per = 0;
-	for (int i = 0; node && ranks && done && i < n; i++) {
+	if (!mpii_nodes_known())
+		return NULL;
+	ranks = malloc(n * sizeof(*ranks));
+	done = calloc(n, 1);
+	for (int i = 0; ranks && done && i < n; i++) {
 		if (done[i])
 			continue;
 		count = 0;
 		for (int j = i; j < n; j++) {
-			if (done[j] || node[c->world[j]] != node[c->world[i]])
+			if (done[j] || node_of(c, j) != node_of(c, i))
 				continue;
 			done[j] = 1;
 			ranks[k++] = j;
@@ -109,7 +117,7 @@ static int *by_node(const struct mpii_comm *c, int n, int *per)
 			break;
 	}
 	free(done);
-	if (k == n && *per<n && * per> 1)
+	if (k == n && 1 < *per && *per < n)
 		return ranks;
 	free(ranks);
 	return NULL;

@@ -95,16 +95,16 @@ int mpii_topo_parent(const char *func, MPI_Comm h, MPI_Comm *out,
 
 static struct mpii_group *members(struct mpii_comm *c, const int *order, int n)
 {
-	int *world;
+	int *peers;
 
 	if (!order && n == c->size) {
 		mpii_group_hold(c->group);
 		return c->group;
 	}
-	world = malloc(n * sizeof(*world));
-	for (int i = 0; world && i < n; i++)
-		world[i] = c->world[order ? order[i] : i];
-	return world ? mpii_group_create(n, world) : NULL;
+	peers = malloc(n * sizeof(*peers));
+	for (int i = 0; peers && i < n; i++)
+		peers[i] = mpii_comm_peer(c, order ? order[i] : i);
+	return peers ? mpii_group_create(n, peers) : NULL;
 }
 
 int mpii_topo_deliver(const char *func, struct mpii_comm *c, const int *order,
