@@ -53,8 +53,10 @@ struct mpii_comm *mpii_comm_create(struct mpii_group *group, uint32_t context)
 {
 	struct mpii_comm *c = mpii_comm_build(group, context);
 
-	if (!c)
+	if (!c) {
+		mpii_context_free(context);
 		return NULL;
+	}
 	mpii_context_own(c);
 	mpii_event(MPII_EVENT_COMM_NEW, (int)context, c->size);
 	return c;

@@ -68,10 +68,11 @@ static inline int mpii_comm_rank_of(const struct mpii_comm *c, int peer)
 {
 	return mpii_group_rank_of(c->remote, peer);
 }
-/* A new intracommunicator of @group (taken over) with a context that every
- * member has agreed on. NULL: out of memory. */
+/* A new intracommunicator of @group with a context that every member has agreed
+ * on; both are taken over. NULL: out of memory. */
 struct mpii_comm *mpii_comm_create(struct mpii_group *group, uint32_t context);
-/* The same for one that the program never sees, or not yet: tools hear nothing. */
+/* The same for one that the program never sees, or not yet: tools hear nothing,
+ * and if it fails the context stays the caller's. */
 struct mpii_comm *mpii_comm_build(struct mpii_group *group, uint32_t context);
 /* Requests keep their communicator; the predefined ones need no counting. */
 static inline void mpii_comm_hold(struct mpii_comm *c)

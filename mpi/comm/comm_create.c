@@ -279,8 +279,10 @@ static int create_inter(struct mpii_comm *c, struct mpii_group *g,
 	if (err)
 		return mpii_raise(c, err, func);
 	err = exchange_members(c, &s, g, &in, &n);
-	if (err)
+	if (err) {
+		mpii_context_free(context);
 		return mpii_raise(c, err, func);
+	}
 	if (g->rank == MPI_UNDEFINED || n == 0) {
 		free(in);
 		mpii_context_free(context);
@@ -288,8 +290,10 @@ static int create_inter(struct mpii_comm *c, struct mpii_group *g,
 		return MPI_SUCCESS;
 	}
 	remote = mpii_group_create(n, in);
-	if (!remote)
+	if (!remote) {
+		mpii_context_free(context);
 		return mpii_no_mem(c, func);
+	}
 	mpii_group_hold(g);
 	return mpii_comm_deliver(mpii_intercomm_create(g, remote, context,
 						       send_context),

@@ -69,16 +69,32 @@ static int split_intra(struct mpii_comm *c, struct entry *all, int color,
 	g = choose(all, c->size, color, c->group);
 	if (g)
 		*out = mpii_comm_create(g, context);
+	else
+		mpii_context_free(context);
 	return *out ? MPI_SUCCESS : mpii_fail(MPI_ERR_NO_MEM, "out of memory");
+}
+
+/* Both sides' members of a color; there may be none. MPI code. */
+static int choose_both(struct mpii_comm *c, struct entry *all, void *in,
+		       int color, struct mpii_group **g,
+		       struct mpii_group **remote)
+{
+	*g = choose(all, c->size, color, c->group);
+	*remote = *g ? choose(in, c->remote_size, color, c->remote) : NULL;
+	if (*remote)
+		return MPI_SUCCESS;
+	if (*g)
+		mpii_group_put(*g);
+	return mpii_fail(MPI_ERR_NO_MEM, "out of memory");
 }
 
 static int split_inter(struct mpii_comm *c, struct entry *all, int color,
 		       struct mpii_comm **out)
 {
 	struct mpii_set s = mpii_set_all(c);
-	struct mpii_group *g, *remote;
+	struct mpii_group *g = NULL, *remote = &mpii_group_empty;
 	uint32_t context, send_context;
-	void *in;
+	void *in = NULL;
 	int len, err;
 
 	err = mpii_intercomm_contexts(c, &s, &context, &send_context);
@@ -86,23 +102,16 @@ static int split_inter(struct mpii_comm *c, struct entry *all, int color,
 		return err;
 	err = mpii_intercomm_exchange(c, &s, all, c->size * (int)sizeof(*all),
 				      &in, &len);
-	if (err)
-		return err;
-	if (color == MPI_UNDEFINED) {
-		free(in);
-		mpii_context_free(context);
-		return MPI_SUCCESS;
-	}
-	g = choose(all, c->size, color, c->group);
-	remote = choose(in, c->remote_size, color, c->remote);
+	if (!err && color != MPI_UNDEFINED)
+		err = choose_both(c, all, in, color, &g, &remote);
 	free(in);
-	if (g && remote && remote->size == 0) { /* nobody to talk to */
-		mpii_group_put(g);
+	if (err || remote->size == 0) { /* nobody to talk to */
+		if (g && !err)
+			mpii_group_put(g);
 		mpii_context_free(context);
-		return MPI_SUCCESS;
+		return err;
 	}
-	if (g && remote)
-		*out = mpii_intercomm_create(g, remote, context, send_context);
+	*out = mpii_intercomm_create(g, remote, context, send_context);
 	return *out ? MPI_SUCCESS : mpii_fail(MPI_ERR_NO_MEM, "out of memory");
 }
 

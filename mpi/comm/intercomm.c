@@ -9,6 +9,7 @@
 
 #include "coll/coll.h"
 #include "comm/intercomm.h"
+#include "env/errcode.h"
 #include "tools/events.h"
 
 struct mpii_comm *mpii_intercomm_create(struct mpii_group *group,
@@ -27,6 +28,8 @@ struct mpii_comm *mpii_intercomm_create(struct mpii_group *group,
 		free(c);
 		mpii_group_put(group);
 		mpii_group_put(remote);
+		if (context)
+			mpii_context_free(context);
 		return NULL;
 	}
 	local->owns_context = false;
@@ -40,19 +43,30 @@ struct mpii_comm *mpii_intercomm_create(struct mpii_group *group,
 	return c;
 }
 
-/* Member 0 has bytes for all. */
-static int spread(const struct mpii_set *s, void **buf, int *len)
+/* Member 0 has bytes for all, or has failed with @err: then all do. *buf is
+ * malloc'ed. */
+static int spread(const struct mpii_set *s, int err, void **buf, int *len)
 {
-	int err = mpii_set_bcast(s, len, sizeof(*len));
+	int head[2] = { mpii_class_of_code(err), *len };
+	int sent = mpii_set_bcast(s, head, sizeof(head));
 
-	if (err)
-		return err;
+	if (err || sent)
+		return err ? err : sent;
+	if (head[0])
+		return mpii_fail(head[0], "the leader of this group has not "
+					  "reached that of the other one");
+	*len = head[1];
 	if (s->me) {
 		*buf = malloc(*len + 1);
 		if (!*buf)
 			return mpii_fail(MPI_ERR_NO_MEM, "out of memory");
 	}
-	return mpii_set_bcast(s, *buf, *len);
+	err = mpii_set_bcast(s, *buf, *len);
+	if (err) {
+		free(*buf);
+		*buf = NULL;
+	}
+	return err;
 }
 
 int mpii_intercomm_exchange(struct mpii_comm *c, const struct mpii_set *s,
@@ -65,9 +79,10 @@ int mpii_intercomm_exchange(struct mpii_comm *c, const struct mpii_set *s,
 			  .task = s->task };
 	int err = MPI_SUCCESS;
 
+	*in_len = 0;
 	if (s->me == 0)
 		err = mpii_swap(&k, 0, out, out_len, in, in_len);
-	return err ? err : spread(s, in, in_len);
+	return spread(s, err, in, in_len);
 }
 
 int mpii_intercomm_contexts(struct mpii_comm *c, const struct mpii_set *s,
@@ -81,8 +96,10 @@ int mpii_intercomm_contexts(struct mpii_comm *c, const struct mpii_set *s,
 		return err;
 	err = mpii_intercomm_exchange(c, s, context, sizeof(*context), &in,
 				      &len);
-	if (err)
+	if (err) {
+		mpii_context_free(*context);
 		return err;
+	}
 	memcpy(send_context, in, sizeof(*send_context));
 	free(in);
 	return MPI_SUCCESS;
@@ -127,45 +144,63 @@ static int *leader_first(const struct mpii_comm *c, int leader, int *me)
 	return ranks;
 }
 
+/* The leaders swap cards, by messages of the bridge. */
+static int swap_cards(const struct mpii_bridge *b,
+		      const struct mpii_group *group, uint32_t context,
+		      void **in, int *in_len)
+{
+	struct coll k = { .c = b->peer,
+			  .context = b->peer->context + MPII_CTX_GROUP,
+			  .tag = b->tag };
+	int len, err, *card = make_card(group, context, &len);
+
+	if (!card)
+		return mpii_fail(MPI_ERR_NO_MEM, "out of memory");
+	err = mpii_swap(&k, b->remote_leader, card, len, in, in_len);
+	free(card);
+	return err;
+}
+
+/* Who is on the other side, and in which context it receives. */
+static int learn_remote(const struct mpii_set *s, struct mpii_group *group,
+			const struct mpii_bridge *b, uint32_t context,
+			struct mpii_group **remote, uint32_t *send_context)
+{
+	int len = 0, err = MPI_SUCCESS;
+	void *in = NULL;
+
+	if (s->me == 0)
+		err = swap_cards(b, group, context, &in, &len);
+	err = spread(s, err, &in, &len);
+	if (err)
+		return err;
+	*send_context = *(uint32_t *)in;
+	len = len / (int)sizeof(int) - 1;
+	memmove(in, (int *)in + 1, len * sizeof(int));
+	*remote = mpii_group_create(len, in);
+	if (!*remote)
+		return mpii_fail(MPI_ERR_NO_MEM, "out of memory");
+	if (!overlap(group, *remote))
+		return MPI_SUCCESS;
+	mpii_group_put(*remote);
+	return mpii_fail(MPI_ERR_COMM, "the two groups have members in common");
+}
+
 /* Everything but the checks; the two cards are all that the sides share. */
 int mpii_intercomm_build(const struct mpii_set *s, struct mpii_group *group,
 			 const struct mpii_bridge *b, struct mpii_comm **out)
 {
 	struct mpii_group *remote;
 	uint32_t context, send_context;
-	int *card, len, in_len, err;
-	void *in = NULL;
+	int err;
 
 	err = mpii_set_context(s, &context);
 	if (err)
 		return err;
-	if (s->me == 0) {
-		struct coll k = { .c = b->peer,
-				  .context = b->peer->context + MPII_CTX_GROUP,
-				  .tag = b->tag };
-
-		card = make_card(group, context, &len);
-		if (!card)
-			return mpii_fail(MPI_ERR_NO_MEM, "out of memory");
-		err = mpii_swap(&k, b->remote_leader, card, len, &in, &in_len);
-		free(card);
-		if (err)
-			return err;
-	}
-	err = spread(s, &in, &in_len);
-	if (err)
-		return err;
-	send_context = *(uint32_t *)in;
-	len = in_len / (int)sizeof(int) - 1;
-	memmove(in, (int *)in + 1, len * sizeof(int));
-	remote = mpii_group_create(len, in);
-	if (!remote)
-		return mpii_fail(MPI_ERR_NO_MEM, "out of memory");
-	if (overlap(group, remote)) {
-		mpii_group_put(remote);
+	err = learn_remote(s, group, b, context, &remote, &send_context);
+	if (err) {
 		mpii_context_free(context);
-		return mpii_fail(MPI_ERR_COMM, "the two groups have members in "
-					       "common");
+		return err;
 	}
 	mpii_group_belong(remote, group);
 	mpii_group_hold(group);
@@ -286,8 +321,10 @@ int PMPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm *newintracomm)
 	if (err)
 		return mpii_raise(c, err, func);
 	g = merged(c, first(c, mine, other));
-	if (!g)
+	if (!g) {
+		mpii_context_free(context);
 		return mpii_no_mem(c, func);
+	}
 	return mpii_comm_deliver(mpii_comm_create(g, context), c, newintracomm,
 				 func);
 }

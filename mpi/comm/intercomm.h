@@ -5,7 +5,7 @@
 
 #include "comm/comm_set.h"
 
-/* Takes both groups over. Makes an intracommunicator of the local group too,
+/* Takes both groups and the context over. Makes an intracommunicator of the local group too,
  * which shares @context: its messages come from other processes. */
 struct mpii_comm *mpii_intercomm_create(struct mpii_group *group,
 					struct mpii_group *remote,

@@ -125,6 +125,8 @@ int mpii_topo_deliver(const char *func, struct mpii_comm *c, const int *order,
 		return MPI_SUCCESS;
 	}
 	g = members(c, order, n);
+	if (!g)
+		mpii_context_free(context);
 	new = g ? mpii_comm_create(g, context) : NULL;
 	if (new)
 		new->topology = t;

@@ -207,22 +207,58 @@ static int do_persistent(void)
 	return err;
 }
 
-/* The living among themselves: that works. */
-static int do_others(void)
+static MPI_Comm comm_of_the_living(void)
 {
-	int ok = 1, sum = 0;
 	MPI_Group all, living;
 	MPI_Comm c;
 
 	MPI_Comm_group(WORLD, &all);
 	MPI_Group_excl(all, 1, &dead, &living);
 	CHECK(!MPI_Comm_create_group(WORLD, living, 5, &c));
+	MPI_Group_free(&all);
+	MPI_Group_free(&living);
+	return c;
+}
+
+/* The living among themselves: that works. */
+static int do_others(void)
+{
+	int ok = 1, sum = 0;
+	MPI_Comm c = comm_of_the_living();
+
 	CHECK(!MPI_Allreduce(&ok, &sum, 1, MPI_INT, MPI_SUM, c) && sum == dead);
 	CHECK(!MPI_Barrier(c));
 	MPI_Comm_free(&c);
-	MPI_Group_free(&all);
-	MPI_Group_free(&living);
 	return MPI_ERR_PROC_ABORTED;
+}
+
+/* With the dead one as the other side: all learn it from their leader. */
+static int do_intercomm(void)
+{
+	MPI_Comm c = comm_of_the_living(), inter;
+	int err = MPI_Intercomm_create(c, 0, WORLD, dead, 6, &inter);
+
+	meet_the_living();
+	MPI_Comm_free(&c);
+	return err;
+}
+
+/* The same more often than there can be communicators: nothing is kept. */
+#define MANY 140000
+static int do_intercomms(void)
+{
+	MPI_Comm c, inter;
+	int err = 0;
+
+	MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+	for (int i = 0; i < MANY; i++) {
+		err = MPI_Intercomm_create(MPI_COMM_SELF, 0, WORLD, dead, 6,
+					   &inter);
+		FAILS(err, MPI_ERR_PROC_ABORTED);
+	}
+	CHECK(!MPI_Comm_dup(MPI_COMM_SELF, &c));
+	MPI_Comm_free(&c);
+	return err;
 }
 
 static int do_nothing(void) /* but MPI_Finalize */
@@ -246,6 +282,7 @@ static const struct {
 	{ "split", do_split },	       { "any2", do_any_two },
 	{ "mixed", do_mixed },	       { "persistent", do_persistent },
 	{ "others", do_others },       { "finalize", do_nothing },
+	{ "intercomm", do_intercomm }, { "intercomms", do_intercomms },
 };
 
 static void end(const char *how)

@@ -10,7 +10,7 @@ prog=$MPI_TESTS/ended
 
 all="recv irecv test any probe mprobe iprobe send ssend sendrecv barrier ibarrier
 	bcast bcast0 allreduce gather ialltoall dup split any2 mixed persistent others
-	finalize"
+	intercomm intercomms finalize"
 some="recv any allreduce ibarrier finalize"
 [ "${ENDED:-}" != all ] || some=$all
 
