@@ -57,7 +57,11 @@ static void give_back(int window, int bit)
 	pthread_mutex_unlock(&lock);
 }
 
-/* The first bit set from @start on, round; -1: none. */
+/* Why no bit can be taken. */
+#define FULL (-1)     /* nothing in this window is free */
+#define TOO_LATE (-2) /* some member was: all must try again */
+
+/* The first bit set from @start on, round; FULL: none. */
 static int pick(const uint64_t *words, unsigned start)
 {
 	unsigned bit;
@@ -67,13 +71,10 @@ static int pick(const uint64_t *words, unsigned start)
 		if (words[bit / 64] >> bit % 64 & 1)
 			return (int)bit;
 	}
-	return -1;
+	return FULL;
 }
 
-/*
- * One attempt. *bit is what to take, -1 when the window is full, -2 when some
- * member was too late and all must try again.
- */
+/* One attempt. *bit is what was taken, or why nothing was. */
 static int attempt(const struct mpii_set *s, int window, unsigned start,
 		   int *bit)
 {
@@ -98,7 +99,7 @@ static int attempt(const struct mpii_set *s, int window, unsigned start,
 	if (got && (err || !words[0]))
 		give_back(window, *bit);
 	if (!words[0])
-		*bit = -2;
+		*bit = TOO_LATE;
 	return err;
 }
 
@@ -125,7 +126,7 @@ int mpii_set_context(const struct mpii_set *s, uint32_t *context)
 			*context = (window * 64 * WORDS + bit) * MPII_CTX_COUNT;
 			return MPI_SUCCESS;
 		}
-		if (bit == -1)
+		if (bit == FULL)
 			window++;
 		else
 			start = elsewhere(s, start);

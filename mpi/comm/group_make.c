@@ -24,13 +24,17 @@ static bool has(const struct mpii_group *g, int peer)
 	return mpii_group_rank_of(g, peer) != MPI_UNDEFINED;
 }
 
-/*
- * The three set operations: members of group1 that are (want 1), are not (want
- * 0) or may be (want 2) in group2, in order; then, for the union, those of
- * group2 that are not in group1.
- */
+/* Which members of group1, in order; for the union, those of group2 that are not
+ * in group1 follow. */
+enum set_operation { UNION, INTERSECTION, DIFFERENCE };
+
+static bool wanted(enum set_operation op, const struct mpii_group *g2, int peer)
+{
+	return op == UNION || has(g2, peer) == (op == INTERSECTION);
+}
+
 static int combine(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup,
-		   int want, const char *func)
+		   enum set_operation op, const char *func)
 {
 	struct mpii_group *g1 = mpii_group_get(group1);
 	struct mpii_group *g2 = mpii_group_get(group2);
@@ -46,9 +50,9 @@ static int combine(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup,
 	if (!peers)
 		return mpii_no_mem(NULL, func);
 	for (int i = 0; i < g1->size; i++)
-		if (want == 2 || has(g2, mpii_group_peer(g1, i)) == want)
+		if (wanted(op, g2, mpii_group_peer(g1, i)))
 			peers[n++] = mpii_group_peer(g1, i);
-	for (int i = 0; want == 2 && i < g2->size; i++)
+	for (int i = 0; op == UNION && i < g2->size; i++)
 		if (!has(g1, mpii_group_peer(g2, i)))
 			peers[n++] = mpii_group_peer(g2, i);
 	return deliver(g1->size ? g1 : g2, n, peers, newgroup, func);
@@ -56,21 +60,23 @@ static int combine(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup,
 
 int PMPI_Group_union(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
 {
-	return combine(group1, group2, newgroup, 2, "MPI_Group_union");
+	return combine(group1, group2, newgroup, UNION, "MPI_Group_union");
 }
 MPII_ALIAS(Group_union);
 
 int PMPI_Group_intersection(MPI_Group group1, MPI_Group group2,
 			    MPI_Group *newgroup)
 {
-	return combine(group1, group2, newgroup, 1, "MPI_Group_intersection");
+	return combine(group1, group2, newgroup, INTERSECTION,
+		       "MPI_Group_intersection");
 }
 MPII_ALIAS(Group_intersection);
 
 int PMPI_Group_difference(MPI_Group group1, MPI_Group group2,
 			  MPI_Group *newgroup)
 {
-	return combine(group1, group2, newgroup, 0, "MPI_Group_difference");
+	return combine(group1, group2, newgroup, DIFFERENCE,
+		       "MPI_Group_difference");
 }
 MPII_ALIAS(Group_difference);
 

@@ -241,8 +241,9 @@ int mpii_class_of(int error)
 
 static const char *not_running(void)
 {
-	return atomic_load(&mpii.state) == 0 ? "called before MPI_Init" :
-					       "called after MPI_Finalize";
+	return atomic_load(&mpii.world) == MPII_WORLD_NOT_YET ?
+		       "called before MPI_Init" :
+		       "called after MPI_Finalize";
 }
 
 int mpii_bad_comm(MPI_Comm comm, const char *func)

@@ -75,14 +75,15 @@ static void in_child(void)
 
 static int start(int required, const char *func)
 {
-	int state = 0;
+	int state = MPII_WORLD_NOT_YET;
 
-	/* -1: under way, so that a second thread is refused as well. */
-	if (!atomic_compare_exchange_strong(&mpii.state, &state, -1))
+	if (!atomic_compare_exchange_strong(&mpii.world, &state,
+					    MPII_WORLD_STARTING))
 		return mpii_error(NULL, MPI_ERR_OTHER, func,
-				  state == 2 ? "MPI cannot be started again "
-					       "after MPI_Finalize" :
-					       "MPI was initialized already");
+				  state == MPII_WORLD_FINALIZED ?
+					  "MPI cannot be started again "
+					  "after MPI_Finalize" :
+					  "MPI was initialized already");
 	mpii.provided = thread_level(required);
 	mpii.main_thread = pthread_self();
 	starter = getpid();
@@ -95,7 +96,7 @@ static int start(int required, const char *func)
 	}
 	if (!mpii_comm_start())
 		mpii_abort(MPI_ERR_NO_MEM, "MPI_Init: out of memory");
-	atomic_store(&mpii.state, 1);
+	atomic_store(&mpii.world, MPII_WORLD_RUNNING);
 	return MPI_SUCCESS;
 }
 
@@ -119,7 +120,7 @@ int PMPI_Initialized(int *flag)
 {
 	if (!flag)
 		return mpii_bad_null(NULL, "MPI_Initialized", "flag");
-	*flag = atomic_load(&mpii.state) > 0;
+	*flag = atomic_load(&mpii.world) >= MPII_WORLD_RUNNING;
 	return MPI_SUCCESS;
 }
 MPII_ALIAS(Initialized);
@@ -128,7 +129,7 @@ int PMPI_Finalized(int *flag)
 {
 	if (!flag)
 		return mpii_bad_null(NULL, "MPI_Finalized", "flag");
-	*flag = atomic_load(&mpii.state) == 2;
+	*flag = atomic_load(&mpii.world) == MPII_WORLD_FINALIZED;
 	return MPI_SUCCESS;
 }
 MPII_ALIAS(Finalized);
@@ -147,7 +148,7 @@ static int any_sessions(bool *some)
 static int not_running(const char *func)
 {
 	return mpii_error(NULL, MPI_ERR_OTHER, func,
-			  atomic_load(&mpii.state) == 2 ?
+			  atomic_load(&mpii.world) == MPII_WORLD_FINALIZED ?
 				  "called after MPI_Finalize" :
 				  "called before MPI_Init");
 }
@@ -162,7 +163,7 @@ int PMPI_Finalize(void)
 	/* A forked child that exits through handlers meant for its parent, as
 	 * Python's do: the job knows nothing of it, and nobody would answer. */
 	if (starter != getpid()) {
-		atomic_store(&mpii.state, 2);
+		atomic_store(&mpii.world, MPII_WORLD_FINALIZED);
 		return MPI_SUCCESS;
 	}
 	/* The standard's hook for libraries: they may still use MPI here. */
@@ -183,7 +184,7 @@ int PMPI_Finalize(void)
 	if (!err)
 		mpii_barrier(&mpii_world);
 	mpii_comm_stop();
-	atomic_store(&mpii.state, 2);
+	atomic_store(&mpii.world, MPII_WORLD_FINALIZED);
 	mpii_runtime_put(stay && !err);
 	return MPI_SUCCESS;
 }

@@ -5,10 +5,17 @@
 
 #include "mpii.h"
 
+/* The world model: MPI_Init to MPI_Finalize. */
+enum mpii_world_state {
+	MPII_WORLD_NOT_YET,
+	MPII_WORLD_STARTING, /* so that a second thread is refused as well */
+	MPII_WORLD_RUNNING,
+	MPII_WORLD_FINALIZED,
+};
+
 struct mpii_process {
-	atomic_int state; /* of the world model: 0 before MPI_Init, 1 running,
-			   * 2 finalized */
-	atomic_int users; /* the world model and sessions: runtime.c */
+	atomic_int world;     /* enum mpii_world_state */
+	atomic_int users;     /* the world model and sessions: runtime.c */
 	atomic_bool sessions; /* there was one */
 	atomic_bool multiple; /* threads may be in MPI at the same time */
 	bool forked; /* this is a child: nothing shared is ours to write to */
@@ -29,7 +36,8 @@ static inline bool mpii_running(void)
 /* Are MPI_COMM_WORLD and MPI_COMM_SELF there? */
 static inline bool mpii_world_running(void)
 {
-	return atomic_load_explicit(&mpii.state, memory_order_relaxed) == 1;
+	return atomic_load_explicit(&mpii.world, memory_order_relaxed) ==
+	       MPII_WORLD_RUNNING;
 }
 
 /* Ends the job: tells the launcher, then exits. Does not return. */
