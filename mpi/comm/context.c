@@ -2,7 +2,7 @@
 /*
  * Agreement on contexts: a number that is free at every member of a set.
  *
- * Each process has a bit mask of free contexts. Members AND their masks and
+ * Each process has a bit mask of contexts in use. Members AND what is free and
  * take the first bit that is left. With threads, a bit may be lost between
  * looking and taking because another thread was faster; so members take it and
  * then AND whether they got it. Nothing is held while others are waited for:
@@ -13,7 +13,6 @@
  * Also the way back, from the context of a message to its communicator.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "comm/comm_set.h"
 #include "comm/context.h"
@@ -23,14 +22,13 @@
 #define WINDOWS 256
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static uint64_t mask[WINDOWS][WORDS];	   /* 1: free */
+static uint64_t used[WINDOWS][WORDS];	   /* 1: taken */
 static struct mpii_comm **owners[WINDOWS]; /* of 64 * WORDS each, or NULL */
 static atomic_bool threads;
 
 void mpii_context_start(void)
 {
-	memset(mask, 0xff, sizeof(mask));
-	mask[0][0] &= ~UINT64_C(3); /* MPI_COMM_WORLD and MPI_COMM_SELF */
+	used[0][0] |= 3; /* MPI_COMM_WORLD and MPI_COMM_SELF */
 }
 
 void mpii_context_threads(void)
@@ -40,12 +38,12 @@ void mpii_context_threads(void)
 
 static bool take(int window, int bit)
 {
-	uint64_t *word = &mask[window][bit / 64], one = UINT64_C(1) << bit % 64;
+	uint64_t *word = &used[window][bit / 64], one = UINT64_C(1) << bit % 64;
 	bool got;
 
 	pthread_mutex_lock(&lock);
-	got = *word & one;
-	*word &= ~one;
+	got = !(*word & one);
+	*word |= one;
 	pthread_mutex_unlock(&lock);
 	return got;
 }
@@ -53,7 +51,7 @@ static bool take(int window, int bit)
 static void give_back(int window, int bit)
 {
 	pthread_mutex_lock(&lock);
-	mask[window][bit / 64] |= UINT64_C(1) << bit % 64;
+	used[window][bit / 64] &= ~(UINT64_C(1) << bit % 64);
 	pthread_mutex_unlock(&lock);
 }
 
@@ -82,7 +80,8 @@ static int attempt(const struct mpii_set *s, int window, unsigned start,
 	int err;
 
 	pthread_mutex_lock(&lock);
-	memcpy(words, mask[window], sizeof(mask[window]));
+	for (int i = 0; i < WORDS; i++)
+		words[i] = ~used[window][i];
 	pthread_mutex_unlock(&lock);
 	words[WORDS] = threads ? 0 : ~UINT64_C(0);
 	err = mpii_set_and(s, words, WORDS + 1);
