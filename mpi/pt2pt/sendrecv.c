@@ -35,6 +35,34 @@ static int start(struct mpii_comm *c, const struct side *s,
 	return err;
 }
 
+struct both {
+	struct mpii_req *send, *recv;
+};
+
+static int one_is_done(void *arg)
+{
+	const struct both *b = arg;
+
+	return mpii_req_done(b->send) || mpii_req_done(b->recv);
+}
+
+/* A receive may wait for an answer to what was never sent: if the send fails first,
+ * the receive is given up. */
+static void wait_both(struct mpii_req *send, struct mpii_req *recv)
+{
+	struct both b = { send, recv };
+
+	if (mpii_unlikely(!mpii_req_done(send)))
+		o2g_wait_until(mpii.ep, one_is_done, &b, -1);
+	if (mpii_likely(mpii_req_done(send))) {
+		mpii_req_reap(send);
+		if (mpii_unlikely(send->status.MPI_ERROR) && recv->o2g)
+			o2g_cancel(recv->o2g);
+	}
+	mpii_req_wait(recv);
+	mpii_req_wait(send);
+}
+
 static int exchange(struct mpii_comm *c, const struct side *s,
 		    const struct side *r, MPI_Status *status)
 {
@@ -44,8 +72,9 @@ static int exchange(struct mpii_comm *c, const struct side *s,
 	err = start(c, s, r, &sreq, &rreq);
 	if (err)
 		return err;
-	mpii_req_wait(rreq);
-	err = mpii_wait_all(&sreq, 1);
+	wait_both(sreq, rreq);
+	err = sreq->status.MPI_ERROR;
+	mpii_req_put(sreq);
 	if (status != MPI_STATUS_IGNORE) {
 		keep = status->MPI_ERROR;
 		*status = rreq->status;

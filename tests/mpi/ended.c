@@ -220,6 +220,18 @@ static MPI_Comm comm_of_the_living(void)
 	return c;
 }
 
+/* To the dead one, and from one who has nothing to send: the half that cannot be
+ * ends the call. */
+static int do_sendrecv_two(void)
+{
+	int next = (rank + 1) % dead;
+	int err = MPI_Sendrecv(other, BIG, MPI_CHAR, dead, 0, buf, BIG,
+			       MPI_CHAR, next, 11, WORLD, IGNORE);
+
+	meet_the_living();
+	return err;
+}
+
 /* The living among themselves: that works. */
 static int do_others(void)
 {
@@ -270,19 +282,33 @@ static const struct {
 	const char *name;
 	int (*fn)(void);
 } calls[] = {
-	{ "recv", do_recv },	       { "irecv", do_irecv },
-	{ "test", do_test },	       { "any", do_any },
-	{ "probe", do_probe },	       { "mprobe", do_mprobe },
-	{ "iprobe", do_iprobe },       { "send", do_send },
-	{ "ssend", do_ssend },	       { "sendrecv", do_sendrecv },
-	{ "barrier", do_barrier },     { "ibarrier", do_ibarrier },
-	{ "bcast", do_bcast },	       { "bcast0", do_bcast_0 },
-	{ "allreduce", do_allreduce }, { "gather", do_gather },
-	{ "ialltoall", do_ialltoall }, { "dup", do_dup },
-	{ "split", do_split },	       { "any2", do_any_two },
-	{ "mixed", do_mixed },	       { "persistent", do_persistent },
-	{ "others", do_others },       { "finalize", do_nothing },
-	{ "intercomm", do_intercomm }, { "intercomms", do_intercomms },
+	{ "recv", do_recv },
+	{ "irecv", do_irecv },
+	{ "test", do_test },
+	{ "any", do_any },
+	{ "probe", do_probe },
+	{ "mprobe", do_mprobe },
+	{ "iprobe", do_iprobe },
+	{ "send", do_send },
+	{ "ssend", do_ssend },
+	{ "sendrecv", do_sendrecv },
+	{ "barrier", do_barrier },
+	{ "ibarrier", do_ibarrier },
+	{ "bcast", do_bcast },
+	{ "bcast0", do_bcast_0 },
+	{ "allreduce", do_allreduce },
+	{ "gather", do_gather },
+	{ "ialltoall", do_ialltoall },
+	{ "dup", do_dup },
+	{ "split", do_split },
+	{ "any2", do_any_two },
+	{ "mixed", do_mixed },
+	{ "persistent", do_persistent },
+	{ "others", do_others },
+	{ "finalize", do_nothing },
+	{ "intercomm", do_intercomm },
+	{ "intercomms", do_intercomms },
+	{ "sendrecv2", do_sendrecv_two },
 };
 
 static void end(const char *how)
