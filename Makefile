@@ -48,8 +48,11 @@ FUZZ_SHORT   ?= 10
 FUZZ_LONG    ?= 120
 FUZZ_SECONDS ?= 600
 
+# clang does not know every warning that is switched off below.
+NOT_GCC := $(if $(findstring clang,$(shell $(CC) --version 2>/dev/null)), \
+             -Wno-unknown-warning-option)
 WARN := -Wall -Wextra -Wstrict-prototypes -Wmissing-prototypes \
-        -Wshadow -Wno-unused-parameter $(if $(WERROR),-Werror)
+        -Wshadow -Wno-unused-parameter $(if $(WERROR),-Werror) $(NOT_GCC)
 comma := ,
 SANITIZER := $(if $(filter thread,$(SAN)),thread,address$(comma)undefined)
 SANITIZE  := $(if $(SAN),-fsanitize=$(SANITIZER) -fno-omit-frame-pointer) \
@@ -174,7 +177,8 @@ $(BUILD)/bin/o2g: $(TOOL_OBJ) $(TOOL_BPF) $(LIBO2G)
 	  -o $@ $(TOOL_OBJ) $(TOOL_BPF) -L$(BUILD)/lib -lo2g \
 	  $(if $(filter 1,$(O2G_BPF)),-lbpf)
 
-bpf_arch  = $(shell $(CC) -print-multiarch)
+# clang has no word for it.
+bpf_arch  = $(shell $(CC) -print-multiarch 2>/dev/null || gcc -print-multiarch)
 bpf_clang = $(CLANG) -O2 -g -target bpf -mcpu=v3 -Wall -Wextra -Werror \
             -I/usr/include/$(bpf_arch) \
             $(if $(filter x86_64-%,$(bpf_arch)),-DO2G_BPF_ORDERED)
@@ -219,7 +223,7 @@ $(BUILD)/tests/mpi/wrong_args.inc: tests/mpi/wrong_args.py \
 $(BUILD)/tests/mpi/wrong_args: $(BUILD)/tests/mpi/wrong_args.inc
 # gcc takes MPI_UNWEIGHTED for an array of no elements.
 $(BUILD)/tests/mpi/wrong_args: TEST_OPT += -I$(BUILD)/tests/mpi \
-                               -Wno-stringop-overread
+                               -Wno-stringop-overread $(NOT_GCC)
 
 test-build: $(BUILD)/tests/system/soak
 $(BUILD)/tests/system/soak: tests/system/soak.c $(LIBO2G) include/o2g.h \

@@ -13,10 +13,10 @@ PERF_FLAGS  := -DPERF_LIBO2G
 NAS_NAMES  := is ep cg mg ft
 NAS_HEADER := $(wildcard bench/nas/*.h)
 nas_source  = bench/nas/$(1).c $(wildcard bench/nas/$(1)_*.c) bench/nas/nas.c
-nas_flags  := -std=gnu11 -O3 -Wall -Wextra -Wno-stringop-overflow
+nas_flags  := -std=gnu11 -O3 -Wall -Wextra -Wno-stringop-overflow $(NOT_GCC)
 
 # MPICH's header makes the compiler warn about MPI_STATUSES_IGNORE.
-bench_flags := -std=gnu11 -O2 -Wall -Wextra -Wno-stringop-overflow
+bench_flags := -std=gnu11 -O2 -Wall -Wextra -Wno-stringop-overflow $(NOT_GCC)
 
 # Parsing and matching in the BPF program, as an experiment: docs/performance.md.
 ifeq ($(O2G_BPF),1)

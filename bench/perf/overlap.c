@@ -37,11 +37,18 @@ struct sample {
 
 static volatile double sink;
 
+#ifdef __clang__
+#define OPAQUE __attribute__((noinline))
+#else
+#define OPAQUE __attribute__((noipa))
+#endif
+
 /* Opaque, so that the compiler moves it past no other call. */
-static __attribute__((noipa)) double compute(long work)
+static OPAQUE double compute(long work)
 {
 	double x = 1;
 
+	__asm__ volatile("" : "+r"(work));
 	for (long i = 0; i < work; i++)
 		x = x * 0.999 + 1;
 	return x;

@@ -13,7 +13,7 @@
 #include "process/session.h"
 
 struct mpii_group mpii_group_empty = {
-	.obj = { MPII_GROUP, 1 },
+	.obj = { .magic = MPII_GROUP, .refs = 1 },
 	.rank = MPI_UNDEFINED,
 };
 
@@ -50,7 +50,7 @@ static struct mpii_group *make(int size, int *peers)
 		free(peers);
 		return NULL;
 	}
-	*g = (struct mpii_group){ .obj = { MPII_GROUP, 1 },
+	*g = (struct mpii_group){ .obj = { .magic = MPII_GROUP, .refs = 1 },
 				  .size = size,
 				  .rank = MPI_UNDEFINED,
 				  .peers = peers };

@@ -15,6 +15,7 @@
 #include "datatype/kinds.h"
 #include "datatype/packed.h"
 #include "env/errors.h"
+#include "float_types.h"
 
 /* What is done to a value on its way out. */
 enum how { INTEGER, UNSIGNED, FLOATING, LONG_DOUBLE };
@@ -129,7 +130,7 @@ static void value_out(const struct value *v, const unsigned char *native,
 {
 	unsigned char wide[16];
 	long double ld;
-	_Float128 quad;
+	MPII_FLOAT128 quad;
 
 	if (v->how == LONG_DOUBLE) {
 		memcpy(&ld, native, sizeof(ld));
@@ -146,7 +147,7 @@ static void value_in(const struct value *v, const unsigned char *external,
 {
 	unsigned char wide[16];
 	long double ld;
-	_Float128 quad;
+	MPII_FLOAT128 quad;
 
 	reverse(wide, external, v->external);
 	if (v->how == LONG_DOUBLE) {

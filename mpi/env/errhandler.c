@@ -13,9 +13,10 @@
 #include "process/session.h"
 #include "win/win.h"
 
-#define PREDEFINED(h, k)                                        \
-	{                                                       \
-		.obj = { MPII_ERRH, 1 }, .handle = h, .kind = k \
+#define PREDEFINED(h, k)                                               \
+	{                                                              \
+		.obj = { .magic = MPII_ERRH, .refs = 1 }, .handle = h, \
+		.kind = k                                              \
 	}
 
 static struct mpii_errh predefined[] = {

@@ -45,9 +45,14 @@ $(FORT_INC): $(FGEN)/mpif.h
 	@mkdir -p $(@D)
 	cp $< $@
 
-# The header of the C descriptors comes with the Fortran compiler.
-CFI_H := $(dir $(shell $(FC) -print-file-name=include/ISO_Fortran_binding.h))
-$(FORT_OBJ): private INC_mpi += -Impi/fortran -idirafter $(CFI_H)
+# The header of the C descriptors comes with the Fortran compiler. Alone: beside it
+# are headers that another C compiler must not find.
+CFI_H := $(FGEN)/ISO_Fortran_binding.h
+$(CFI_H):
+	@mkdir -p $(@D)
+	cp $$($(FC) -print-file-name=include/$(@F)) $@
+$(FORT_OBJ): private INC_mpi += -Impi/fortran -I$(FGEN)
+$(FORT_OBJ): | $(CFI_H)
 $(filter-out %.f90,$(FORT_OBJ)): | $(MPI_H)
 $(FGEN_C:.c=.o): $(FGEN)/%.o: $(FGEN)/%.c $(BUILD)/flags
 	$(CC) $(CFLAGS) $(LIBFLAGS) $(CPPFLAGS) $(INC_mpi) $(DEFS) -MMD -MP -c $< -o $@

@@ -111,7 +111,7 @@ static int wrap(struct mpii_comm *c, int source, struct query *q,
 	if (!m)
 		return mpii_no_mem(c, func);
 	mpii_status_from(&mine, c, source, &q->st);
-	*m = (struct msg){ .obj = { MPII_MSG, 1 },
+	*m = (struct msg){ .obj = { .magic = MPII_MSG, .refs = 1 },
 			   .o2g = o2g,
 			   .comm = c,
 			   .source = mine.MPI_SOURCE };

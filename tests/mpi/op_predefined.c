@@ -12,6 +12,10 @@
 
 #include "mpi.h"
 
+#ifdef __clang__
+#define _Float128 __float128
+#endif
+
 #define N 37
 
 static int rank, size, checks;

@@ -11,7 +11,7 @@ bpf_load 16 >/dev/null && bpf=bpf
 # What nobody wants to read in the kernel's log.
 klog()
 {
-	dmesg 2>/dev/null | grep -cE 'BUG:|WARNING:|Oops|refcount_t|general protection|RCU detected'
+	dmesg 2>/dev/null | grep -cE 'BUG:|WARNING:|Oops|refcount_t|general protection fault,|RCU detected'
 }
 
 before=$(klog)

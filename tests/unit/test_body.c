@@ -74,7 +74,7 @@ static void chan_sink_write__view(void **arg)
 
 		set_up(NULL);
 		for (u32 at = 0; at < 10; at += piece)
-			chan_sink_write(&s, "0123456789" + at,
+			chan_sink_write(&s, &"0123456789"[at],
 					piece < 10 - at ? piece : 10 - at);
 		assert_string_equal(all(), "012345678j");
 		assert_int_equal(s.off, 9);
@@ -91,7 +91,7 @@ static void chan_req_read__both(void **arg)
 	for (u32 off = 0; off < 10; off++) {
 		chan_req_read(&plain, off, a, 10 - off);
 		chan_req_read(&viewed, off, b, 10 - off);
-		assert_memory_equal(a, "abcdefghij" + off, 10 - off);
+		assert_memory_equal(a, &"abcdefghij"[off], 10 - off);
 		assert_memory_equal(b, a, 10 - off);
 	}
 }
@@ -104,7 +104,7 @@ static void chan_sink_write__in_pieces(void **arg)
 
 		set_up(NULL);
 		for (u32 at = 0; at < 10; at += piece)
-			chan_sink_write(&s, "0123456789" + at,
+			chan_sink_write(&s, &"0123456789"[at],
 					piece < 10 - at ? piece : 10 - at);
 		assert_string_equal(all(), "0123456789");
 		assert_int_equal(s.room, 0);
@@ -151,7 +151,7 @@ static void chan_gather__every_range(void **arg)
 
 			out[11] = '\0';
 			chan_gather(out, segs, 4, off, n);
-			assert_memory_equal(out, "abcdefghij" + off, n);
+			assert_memory_equal(out, &"abcdefghij"[off], n);
 			assert_int_equal(out[n], n < 11 ? '.' : 0);
 		}
 	}
@@ -172,7 +172,7 @@ static void chan_slice__every_range(void **arg)
 			for (u32 i = 0; i < count; i++)
 				assert_true(out[i].len > 0);
 			chan_gather(bytes, out, count, 0, covered);
-			assert_memory_equal(bytes, "abcdefghij" + off, n);
+			assert_memory_equal(bytes, &"abcdefghij"[off], n);
 		}
 	}
 }

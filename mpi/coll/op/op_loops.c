@@ -5,12 +5,15 @@
  * signed integers run as unsigned ones: the bits are the same and overflow is
  * defined.
  */
+#ifndef __clang__
 #pragma GCC optimize("O3")
+#endif
 
 #include <complex.h>
 
 #include "coll/op/op_locate.h"
 #include "coll/op/op_loops.h"
+#include "float_types.h"
 
 #define LOOP(name, T, expr)                                        \
 	static void name(const void *in, void *inout, MPI_Count n) \
@@ -58,16 +61,23 @@ ORDER(i64, int64_t)
 ORDER(i128, __int128)
 
 #define REAL(k, T) ARITH(k, T) ORDER(k, T)
-REAL(f16, _Float16)
 REAL(f32, float)
 REAL(f64, double)
 REAL(ld, long double)
-REAL(f128, _Float128)
-ARITH(c16, _Complex _Float16)
+REAL(f128, MPII_FLOAT128)
 ARITH(c32, float complex)
 ARITH(c64, double complex)
 ARITH(cld, long double complex)
-ARITH(c128, _Complex _Float128)
+ARITH(c128, _Complex MPII_FLOAT128)
+#ifdef MPII_FLOAT16
+REAL(f16, MPII_FLOAT16)
+ARITH(c16, _Complex MPII_FLOAT16)
+#define ROW_F16(op) [MPII_K_F16] = op##_f16
+#define ROW_C16(op) [MPII_K_C16] = op##_c16
+#else
+#define ROW_F16(op) [MPII_K_F16] = NULL
+#define ROW_C16(op) [MPII_K_C16] = NULL
+#endif
 
 #define PAIR(k, V, I)                   \
 	struct k {                      \
@@ -96,12 +106,12 @@ PAIR(double_double, double, double)
 	[MPII_K_U16] = op##_u16, [MPII_K_I32] = op##_i32,                      \
 	[MPII_K_U32] = op##_u32, [MPII_K_I64] = op##_i64,                      \
 	[MPII_K_U64] = op##_u64, [MPII_K_I128] = op##_i128
-#define ROW_REAL(op)                                      \
-	[MPII_K_F16] = op##_f16, [MPII_K_F32] = op##_f32, \
-	[MPII_K_F64] = op##_f64, [MPII_K_LD] = op##_ld, [MPII_K_F128] = op##_f128
-#define ROW_COMPLEX(op)                                   \
-	[MPII_K_C16] = op##_c16, [MPII_K_C32] = op##_c32, \
-	[MPII_K_C64] = op##_c64, [MPII_K_CLD] = op##_cld, [MPII_K_C128] = op##_c128
+#define ROW_REAL(op)                                                   \
+	ROW_F16(op), [MPII_K_F32] = op##_f32, [MPII_K_F64] = op##_f64, \
+		     [MPII_K_LD] = op##_ld, [MPII_K_F128] = op##_f128
+#define ROW_COMPLEX(op)                                                \
+	ROW_C16(op), [MPII_K_C32] = op##_c32, [MPII_K_C64] = op##_c64, \
+		     [MPII_K_CLD] = op##_cld, [MPII_K_C128] = op##_c128
 #define ROW_PAIR(op)                                                              \
 	[MPII_K_FLOAT_INT] = op##_float_int,                                      \
 	[MPII_K_DOUBLE_INT] = op##_double_int, [MPII_K_LONG_INT] = op##_long_int, \

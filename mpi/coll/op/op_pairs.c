@@ -3,10 +3,13 @@
  * MPI_MINLOC and MPI_MAXLOC on the pairs of MPI_Type_get_value_index that have
  * no name: any number with an index of 32 or 64 bits.
  */
+#ifndef __clang__
 #pragma GCC optimize("O2")
+#endif
 
 #include "coll/op/op_locate.h"
 #include "coll/op/op_loops.h"
+#include "float_types.h"
 
 #define PAIR(k, V, I, bits)                            \
 	struct k##_##bits {                            \
@@ -28,7 +31,7 @@ PAIRS(U64, uint64_t)
 PAIRS(F32, float)
 PAIRS(F64, double)
 PAIRS(LD, long double)
-PAIRS(F128, _Float128)
+PAIRS(F128, MPII_FLOAT128)
 
 #define ENTRY(k)                                         \
 	[MPII_K_##k] = { { min_##k##_32, min_##k##_64 }, \
