@@ -7,6 +7,7 @@
 #include <sys/epoll.h>
 
 #include "settings.h"
+#include "tcp/send.h"
 
 /* Where ranks take turns on a core nobody waits for the lock of a socket. */
 static void set_split(struct bpf_chan *b, const struct chan_ep *ep)

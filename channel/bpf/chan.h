@@ -15,6 +15,8 @@
 #include <linux/types.h>
 
 #include "seat.h"
+#include "tcp/conn.h"
+#include "tcp/intake.h"
 #include "tcp/tcp.h"
 
 #define BPF_RETRY_US 500     /* until the kernel has caught up with itself */

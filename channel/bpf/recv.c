@@ -16,6 +16,10 @@
 #include <sys/epoll.h>
 
 #include "quick.h"
+#include "tcp/recv.h"
+#include "tcp/send.h"
+#include "tcp/split.h"
+#include "tcp/watch.h"
 
 #define LOAD(x) __atomic_load_n(&(x), __ATOMIC_ACQUIRE)
 #define STORE(x, v) __atomic_store_n(&(x), v, __ATOMIC_RELEASE)

@@ -10,10 +10,14 @@
  * debugger or by the batch system. Its kernel still acknowledges, though, so the
  * question is when anything was last acknowledged.
  */
-#include "tcp.h"
+#include "alive.h"
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+
+#include "conn.h"
+#include "sock.h"
+#include "tcp.h"
 
 static u64 look_us(void)
 {

@@ -4,7 +4,7 @@
  * addr=10.0.0.1/24+fd00::1/64". Unknown fields are skipped, so that later
  * versions can add some.
  */
-#include "tcp.h"
+#include "card.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -11,7 +11,7 @@
  * attempt failed. The refused one is only an attempt that failed, never the
  * death of a peer, and what was queued stays in the tcp_conn.
  */
-#include "tcp.h"
+#include "conn.h"
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -20,8 +20,19 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "alive.h"
+#include "card.h"
+#include "dial.h"
+#include "intake.h"
+#include "linger.h"
 #include "log.h"
+#include "recv.h"
+#include "send.h"
 #include "settings.h"
+#include "sock.h"
+#include "split.h"
+#include "tcp.h"
+#include "watch.h"
 
 static void conn_timer(struct chan_timer *t);
 

@@ -13,7 +13,7 @@
  *	IDLE -> CONNECTING -> CHALLENGED -> ANSWERED -> the connection
  *	   \________\_____________\____________\-> FAILED -> IDLE
  */
-#include "tcp.h"
+#include "dial.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +21,14 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "conn.h"
 #include "log.h"
+#include "sock.h"
+#include "tcp.h"
+
+#define STAGGER_US 250000 /* before the next address is tried as well */
+#define RETRY_US 100000	  /* before the whole list is tried again */
+#define REFUSALS 5	  /* of the whole list: nobody is there */
 
 enum attempt_state { IDLE, CONNECTING, CHALLENGED, ANSWERED, FAILED };
 
@@ -238,7 +245,7 @@ static void advance(struct tcp_conn *k)
 	while ((a = find_state(k->dial, IDLE))) {
 		err = attempt_start(a);
 		if (!err) {
-			set_timer(k, TCP_STAGGER_US);
+			set_timer(k, STAGGER_US);
 			return;
 		}
 		if (err == -EMFILE || err == -ENFILE)
@@ -247,7 +254,7 @@ static void advance(struct tcp_conn *k)
 		a->err = err;
 		a->what = NULL;
 	}
-	set_timer(k, find_state(k->dial, FAILED) ? TCP_RETRY_US : ~0ull);
+	set_timer(k, find_state(k->dial, FAILED) ? RETRY_US : ~0ull);
 }
 
 /* The addresses that were tried, and what came of it. */
@@ -310,7 +317,7 @@ void tcp_dial_timer(struct tcp_conn *k)
 		return;
 	}
 	d->refused = all_refuse(d) ? d->refused + 1 : 0;
-	if (d->refused == TCP_REFUSALS) {
+	if (d->refused == REFUSALS) {
 		nobody_there(k);
 		return;
 	}

@@ -16,7 +16,7 @@
  * at once do not throw each other out.
  */
 #define _GNU_SOURCE /* accept4 */
-#include "tcp.h"
+#include "listen.h"
 
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -27,8 +27,12 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "conn.h"
 #include "log.h"
 #include "settings.h"
+#include "sock.h"
+#include "split.h"
+#include "tcp.h"
 
 #define GRACE_US 250000 /* an entry this young is not thrown out */
 #define ACCEPT_MAX 256	/* connections a turn */
@@ -148,7 +152,7 @@ static int local_port(int fd)
 
 /* --- strangers --- */
 
-void tcp_stranger(struct tcp_chan *c, int fd, const char *what)
+static void stranger(struct tcp_chan *c, int fd, const char *what)
 {
 	struct sockaddr_storage ss;
 	socklen_t len = sizeof(ss);
@@ -204,7 +208,7 @@ static void slot_drop(struct tcp_slot *s, const char *what)
 {
 	int fd = s->watch.fd;
 
-	tcp_stranger(s->chan, fd, what);
+	stranger(s->chan, fd, what);
 	slot_free(s);
 	close(fd);
 }
@@ -321,7 +325,7 @@ static bool came_in_right(struct tcp_chan *c, int fd)
 static void slot_start(struct tcp_chan *c, struct tcp_slot *s, int fd)
 {
 	if (!came_in_right(c, fd)) {
-		tcp_stranger(c, fd, "it came in at an address we do not use");
+		stranger(c, fd, "it came in at an address we do not use");
 		close(fd);
 		return;
 	}

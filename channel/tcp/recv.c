@@ -18,17 +18,22 @@
  * than its share in one turn goes to the `more` list and gets its next turn from
  * poll. A closed connection is closed only once everything before it is read.
  */
-#include "tcp.h"
+#include "recv.h"
 
 #include <stdlib.h>
 #include <sys/uio.h>
 
 #include "call.h"
 #include "clock.h"
-#include "log.h"
+#include "intake.h"
 #include "quick.h"
+#include "send.h"
+#include "split.h"
+#include "watch.h"
 
-#define DIRECT_MIN 2048 /* smaller rests of a body are cheaper to copy */
+#define DIRECT_MIN 2048	      /* smaller rests of a body are cheaper to copy */
+#define LATE_US 200000	      /* what an intake expects may come this late */
+#define WORK_BYTES (1u << 20) /* per connection and call */
 
 /* --- packets --- */
 
@@ -235,7 +240,7 @@ static bool still_coming(struct tcp_conn *k)
 	now = o2g_now_us();
 	if (!k->closed_us)
 		k->closed_us = now;
-	return now - k->closed_us < TCP_LATE_US && !k->tx_err;
+	return now - k->closed_us < LATE_US && !k->tx_err;
 }
 
 enum step { STEP_AGAIN, STEP_EMPTY, STEP_LATER, STEP_GONE };
@@ -383,7 +388,7 @@ int tcp_read(struct tcp_conn *k)
 		c->in_recv = false;
 		return 0;
 	}
-	return read_on(&t, STEP_AGAIN, TCP_WORK_BYTES);
+	return read_on(&t, STEP_AGAIN, WORK_BYTES);
 }
 
 /* Between two packets, and nothing is special about it. */
@@ -403,7 +408,7 @@ static inline int read_plain(struct tcp_conn *k)
 {
 	struct tcp_chan *c = k->chan;
 	struct turn t = { .chan = c, .conn = k };
-	u64 budget = TCP_WORK_BYTES;
+	u64 budget = WORK_BYTES;
 	struct in_vec in;
 	ssize_t n;
 	int err;

@@ -13,12 +13,17 @@
  * o2g_proto_sent() may send again, from inside tcp_push(): then send() only
  * queues, and the loop in tcp_push() goes on with it.
  */
-#include "tcp.h"
+#include "send.h"
 
 #include <stdlib.h>
 #include <sys/uio.h>
 
 #include "call.h"
+#include "split.h"
+#include "tcp.h"
+#include "watch.h"
+
+#define OUT_SIZE 16384 /* batch of small packets */
 
 struct out_vec {
 	struct o2g_seg v[TCP_IOV]; /* struct iovec */
@@ -317,8 +322,8 @@ static void out_grown(struct tcp_conn *k, u64 n)
 static bool out_fits(struct tcp_conn *k, u64 len)
 {
 	if (unlikely(!k->out))
-		k->out = malloc(TCP_OUT_SIZE);
-	return k->out && k->out_tail + O2G_HDR_SIZE + len <= TCP_OUT_SIZE;
+		k->out = malloc(OUT_SIZE);
+	return k->out && k->out_tail + O2G_HDR_SIZE + len <= OUT_SIZE;
 }
 
 /* May it be copied to the batch? Makes the batch if so. */

@@ -24,14 +24,17 @@
  * caller has answered the other may have moved, however long it takes until we hear
  * of that, so there is no end to waiting then.
  */
-#include "tcp.h"
+#include "split.h"
 
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "conn.h"
 #include "log.h"
+#include "sock.h"
+#include "tcp.h"
 
 enum split_state { CONNECTING, ANSWERED, STANDS };
 

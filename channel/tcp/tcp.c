@@ -6,8 +6,14 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "alive.h"
+#include "card.h"
 #include "clock.h"
+#include "conn.h"
+#include "linger.h"
 #include "log.h"
+#include "recv.h"
+#include "send.h"
 #include "settings.h"
 
 /* The kernel waits for up to a second, asks, and waits for another. */

@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /* What a connection's sockets are watched for, and what is done when they say so. */
-#include "tcp.h"
+#include "watch.h"
 
 #include <sys/epoll.h>
+
+#include "intake.h"
+#include "recv.h"
+#include "send.h"
+#include "sock.h"
+#include "tcp.h"
 
 /*
  * An intake has its own way to say that something has come. Room is asked for only

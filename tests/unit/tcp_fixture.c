@@ -4,6 +4,7 @@
 /* sources: base/settings.c channel/body.c channel/tcp/addr.c */
 /* sources: channel/tcp/alive.c channel/tcp/card.c channel/tcp/choose.c */
 /* sources: channel/tcp/conn.c channel/tcp/dial.c channel/tcp/hello.c */
+/* sources: channel/tcp/linger.c */
 /* sources: channel/tcp/listen.c channel/tcp/recv.c channel/tcp/send.c */
 /* sources: channel/tcp/sock.c channel/tcp/split.c channel/tcp/tcp.c channel/tcp/watch.c */
 /* sources: tests/mock/host.c */

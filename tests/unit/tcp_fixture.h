@@ -9,6 +9,7 @@
 #include "unit.h"
 
 #include "settings.h"
+#include "tcp/conn.h"
 #include "tcp/tcp.h"
 #include "host.h"
 

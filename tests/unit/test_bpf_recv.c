@@ -12,6 +12,10 @@
 #include <stdlib.h>
 
 #include "bpf/chan.h"
+#include "tcp/recv.h"
+#include "tcp/send.h"
+#include "tcp/split.h"
+#include "tcp/watch.h"
 #include "host.h"
 
 #define EVENTS 32

@@ -7,7 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tcp/tcp.h"
+#include "tcp/card.h"
+#include "tcp/hello.h"
 
 #define UP (TCP_IF_UP | TCP_IF_RUNNING)
 

@@ -7,6 +7,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "tcp/intake.h"
+#include "tcp/recv.h"
+
 static void lost__in_the_middle(void **state)
 {
 	static u8 in[1000];

@@ -7,6 +7,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "tcp/send.h"
+
 /* as much as the first credit allows, less the first exchange */
 #define BURST ((O2G_CREDIT_INIT - O2G_CREDIT_RESERVE) / (4 + O2G_COST) - 1)
 

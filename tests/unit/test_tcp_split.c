@@ -9,6 +9,8 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "tcp/split.h"
+#include "tcp/watch.h"
 
 static struct tcp_conn *conn(struct host *x, struct host *y)
 {

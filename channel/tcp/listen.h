@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/* Listening, and the acceptor's half of the hello. */
+#ifndef TCP_LISTEN_H
+#define TCP_LISTEN_H
+
+#include "channel.h"
+#include "hello.h"
+
+#define TCP_HELLO_SLOTS 32
+#define TCP_HELLO_US 5000000 /* time a stranger has for its hello */
+
+struct tcp_chan;
+
+/* An accepted socket that has not proved anything yet. */
+struct tcp_slot {
+	struct chan_watch watch; /* fd -1: free */
+	struct tcp_chan *chan;
+	u64 since_us;
+	u32 have;
+	struct tcp_challenge challenge;
+	struct tcp_answer answer;
+};
+
+int tcp_listen(struct tcp_chan *c, char *why, size_t why_size);
+void tcp_unlisten(struct tcp_chan *c);
+/* Out of descriptors: say so, with what to do, but not a thousand times. */
+void tcp_no_fds(struct tcp_chan *c, int err, const char *what);
+
+#endif
