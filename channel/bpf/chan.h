@@ -20,6 +20,7 @@
 #include "tcp/tcp.h"
 
 #define BPF_RETRY_US 500     /* until the kernel has caught up with itself */
+#define BPF_LATE_US 200000   /* what was passed may come this late */
 #define BPF_WORK (256 << 10) /* bytes of the ring per turn */
 #define BPF_PORTION 8	     /* this part of the ring is given back at once */
 #define BPF_TALK 256  /* pieces in a row: two ranks wait for each other */
@@ -35,19 +36,27 @@ struct bpf_place {
 	const u64 *bell_given; /* the kernel's, one page */
 };
 
+/* A connection that has joined: tcp_in.joined. */
+struct bpf_member {
+	struct tcp_conn *conn;
+	u32 id;	       /* its name; the index in it is that of `members` */
+	u32 pieces;    /* that it brought ... */
+	u32 sleeps;    /* ... since the channel had counted so many */
+	bool waits;    /* for the retry timer */
+	u64 closed_us; /* when recv() first said so; 0: not yet */
+};
+
 struct bpf_chan {
 	struct tcp_chan tcp; /* first */
 	struct bpf_place place;
 	struct chan_watch bell;
 	u64 head;	/* what was taken; the seat is not trusted */
 	u64 given_back; /* what seat->head says */
-	struct tcp_conn *conns[BPF_CONNS]; /* by index */
-	u32 njoined;
+	struct bpf_member *members[BPF_CONNS]; /* by index */
 	struct chan_timer retry;
-	bool waits[BPF_CONNS]; /* for it, by index */
-	u64 refused;	       /* connections that could not join */
-	struct tcp_conn *busy; /* where the last piece came from, or NULL */
-	u32 idle;	       /* turns that found nothing */
+	u64 refused;		 /* connections that could not join */
+	struct bpf_member *busy; /* where the last piece came from, or NULL */
+	u32 idle;		 /* turns that found nothing */
 	u32 talk;    /* pieces, then a connection is worth two sockets ... */
 	bool adapts; /* ... if nobody slept meanwhile */
 	u32 sleeps;
@@ -61,6 +70,11 @@ static inline struct bpf_chan *bpf_chan_of(struct chan *c)
 static inline struct bpf_chan *bpf_of_conn(const struct tcp_conn *k)
 {
 	return container_of(k->chan, struct bpf_chan, tcp);
+}
+
+static inline struct bpf_member *bpf_member_of(const struct tcp_conn *k)
+{
+	return k->in.joined;
 }
 
 static inline u32 bpf_index(u32 id)
@@ -90,7 +104,6 @@ void bpf_read_soon(struct tcp_conn *k);
 /* tcp_intake: see there */
 int bpf_conn_recv(struct tcp_conn *k);
 bool bpf_conn_took(struct tcp_conn *k, u64 n);
-bool bpf_conn_expects(const struct tcp_conn *k);
-void bpf_conn_later(struct tcp_conn *k);
+bool bpf_conn_waits(struct tcp_conn *k, bool closed);
 
 #endif

@@ -37,7 +37,7 @@ static int free_index(struct bpf_chan *b)
 	for (u32 i = 0; i < BPF_CONNS; i++) {
 		u32 at = (s->next_conn + i) % BPF_CONNS;
 
-		if (b->conns[at])
+		if (b->members[at])
 			continue;
 		s->next_conn = at + 1;
 		return (int)at;
@@ -69,19 +69,19 @@ static void look(int fd)
  * Read what is there; it goes to the parser with the next turn, not from here,
  * where a malformed packet could not be reported.
  */
-static int read_empty(struct tcp_conn *k)
+static int read_empty(struct tcp_in *in)
 {
 	for (;;) {
-		u8 *more = realloc(k->early, k->early_len + EARLY_STEP);
+		u8 *more = realloc(in->early, in->early_len + EARLY_STEP);
 		ssize_t n;
 
 		if (!more)
 			return -ENOMEM;
-		k->early = more;
-		n = recv(k->watch.fd, k->early + k->early_len, EARLY_STEP,
-			 MSG_DONTWAIT);
+		in->early = more;
+		n = recv(in->sock.watch.fd, in->early + in->early_len,
+			 EARLY_STEP, MSG_DONTWAIT);
 		if (n > 0)
-			k->early_len += (u32)n;
+			in->early_len += (u32)n;
 		else if (n == 0 || errno != EINTR)
 			return 0; /* an error will be seen again */
 	}
@@ -118,7 +118,7 @@ static int enter(struct bpf_chan *b, int fd, u32 index)
 }
 
 /* Its index or negative errno. */
-static int find_place(struct bpf_chan *b, struct tcp_conn *k)
+static int find_place(struct bpf_chan *b, struct bpf_member *m, int fd)
 {
 	int index, err;
 
@@ -127,47 +127,63 @@ static int find_place(struct bpf_chan *b, struct tcp_conn *k)
 		index = free_index(b);
 		if (index < 0)
 			return index;
-		k->intake_id = new_id(b->place.seat, (u32)index);
-		err = enter(b, k->watch.fd, (u32)index);
+		m->id = new_id(b->place.seat, (u32)index);
+		err = enter(b, fd, (u32)index);
 		if (err != -EEXIST)
 			return err ? err : index;
 	}
 	return -ENOSPC;
 }
 
+static int become_member(struct bpf_chan *b, struct tcp_conn *k)
+{
+	struct bpf_member *m = calloc(1, sizeof(*m));
+	int index;
+
+	if (!m)
+		return -ENOMEM;
+	index = find_place(b, m, k->in.sock.watch.fd);
+	if (index < 0) {
+		free(m);
+		return index;
+	}
+	m->conn = k;
+	k->in.joined = m;
+	b->members[index] = m;
+	return 0;
+}
+
 static int join(struct tcp_conn *k)
 {
 	struct bpf_chan *b = bpf_of_conn(k);
-	int err = read_empty(k), index;
+	int err = read_empty(&k->in);
 
-	if (k->early_len)
+	if (k->in.early_len)
 		bpf_read_soon(k);
-	index = err ? err : find_place(b, k);
-	if (index < 0) {
-		if (!b->refused++)
-			o2g_info(
-				"bpf: a connection to rank %u is read without the program: %s",
-				k->peer->core.rank, strerror(-index));
-		return index;
-	}
-	b->conns[index] = k;
-	b->waits[index] = false;
-	b->njoined++;
-	look(k->watch.fd);
-	return 0;
+	if (!err)
+		err = become_member(b, k);
+	if (!err)
+		look(k->in.sock.watch.fd);
+	else if (!b->refused++)
+		o2g_info(
+			"bpf: a connection to rank %u is read without the program: %s",
+			k->peer->core.rank, strerror(-err));
+	return err;
 }
 
 static void leave(struct tcp_conn *k)
 {
 	struct bpf_chan *b = bpf_of_conn(k);
-	u32 index = bpf_index(k->intake_id);
+	struct bpf_member *m = bpf_member_of(k);
+	u32 index = bpf_index(m->id);
 
 	bpf_name_clear(b->place.seat, index);
-	bpf_conn_sync(k->watch.fd);
-	b->conns[index] = NULL;
-	b->njoined--;
-	if (b->busy == k)
+	bpf_conn_sync(k->in.sock.watch.fd);
+	b->members[index] = NULL;
+	if (b->busy == m)
 		b->busy = NULL;
+	k->in.joined = NULL;
+	free(m);
 }
 
 const struct tcp_intake bpf_intake = {
@@ -175,6 +191,5 @@ const struct tcp_intake bpf_intake = {
 	.leave = leave,
 	.recv = bpf_conn_recv,
 	.took = bpf_conn_took,
-	.expects = bpf_conn_expects,
-	.later = bpf_conn_later,
+	.waits = bpf_conn_waits,
 };

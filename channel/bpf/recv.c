@@ -15,6 +15,7 @@
 
 #include <sys/epoll.h>
 
+#include "clock.h"
 #include "quick.h"
 #include "tcp/recv.h"
 #include "tcp/send.h"
@@ -26,22 +27,26 @@
 
 static struct bpf_conn *shared(const struct tcp_conn *k)
 {
-	return &bpf_of_conn(k)->place.seat->conns[bpf_index(k->intake_id)];
+	struct bpf_seat *s = bpf_of_conn(k)->place.seat;
+
+	return &s->conns[bpf_index(bpf_member_of(k)->id)];
 }
 
 /* Whose piece is it? NULL: nobody's, or of one that has left. */
-static inline struct tcp_conn *conn_of(struct bpf_chan *b, u32 what)
+static inline struct bpf_member *whose(struct bpf_chan *b, u32 what)
 {
 	u32 id = what & BPF_ID_MASK;
-	struct tcp_conn *k = what & BPF_VOID ? NULL : b->conns[bpf_index(id)];
+	struct bpf_member *m = b->members[bpf_index(id)];
 
-	return k && k->intake_id == id && k->state == TCP_OPEN ? k : NULL;
+	if (unlikely(!m || m->id != id || what & BPF_VOID))
+		return NULL;
+	return m->conn->in.state != TCP_IN_NONE ? m : NULL;
 }
 
 void bpf_read_soon(struct tcp_conn *k)
 {
-	if (o2g_list_empty(&k->more))
-		o2g_list_add_tail(&k->more, &k->chan->more);
+	if (o2g_list_empty(&k->in.more))
+		o2g_list_add_tail(&k->in.more, &k->chan->more);
 }
 
 /* --- the ring --- */
@@ -80,7 +85,7 @@ static noinline void hint_body(struct tcp_conn *k)
 /* Between two messages, and nothing to take back? */
 static inline void hint(struct tcp_conn *k)
 {
-	if (unlikely(k->stream.in_body || shared(k)->pass))
+	if (unlikely(k->in.stream.in_body || shared(k)->pass))
 		hint_body(k);
 }
 
@@ -93,7 +98,7 @@ static void worry(struct tcp_conn *k)
 	if (!c->calm)
 		return;
 	__atomic_store_n(&c->calm, 0, __ATOMIC_SEQ_CST);
-	bpf_conn_sync(k->watch.fd);
+	bpf_conn_sync(k->in.sock.watch.fd);
 }
 
 /*
@@ -105,34 +110,36 @@ static void worry(struct tcp_conn *k)
 static void watch_busy(struct bpf_chan *b)
 {
 	if (b->busy) {
-		tcp_conn_watch(b->busy);
-		worry(b->busy);
+		tcp_conn_watch(b->busy->conn);
+		worry(b->busy->conn);
 	}
 	b->idle = 0;
 }
 
 /* Whoever sleeps in between, or computes, does not wait for the socket's lock. */
-static inline void count(struct bpf_chan *b, struct tcp_conn *k)
+static inline void count(struct bpf_chan *b, struct bpf_member *m)
 {
-	if (unlikely(k->sleeps != b->sleeps)) {
-		k->sleeps = b->sleeps;
-		k->pieces = 0;
+	if (unlikely(m->sleeps != b->sleeps)) {
+		m->sleeps = b->sleeps;
+		m->pieces = 0;
 	}
-	if (unlikely(++k->pieces == b->talk))
-		tcp_split_start(k);
+	if (unlikely(++m->pieces == b->talk))
+		tcp_split_start(m->conn);
 }
 
-static void is_busy(struct bpf_chan *b, struct tcp_conn *k)
+static void is_busy(struct bpf_chan *b, struct bpf_member *m)
 {
-	count(b, k);
-	if (b->busy != k) {
+	struct tcp_conn *k = m->conn;
+
+	count(b, m);
+	if (b->busy != m) {
 		watch_busy(b);
-		b->busy = k;
-		k->streak = 0;
+		b->busy = m;
+		k->in.streak = 0;
 	}
 	b->idle = 0;
-	if (k->watched && !b->tcp.armed && !k->blocked &&
-	    ++k->streak >= TCP_STREAK) {
+	if (k->in.sock.events && !b->tcp.armed &&
+	    k->out.state != TCP_OUT_BLOCKED && ++k->in.streak >= TCP_STREAK) {
 		tcp_conn_unwatch(k);
 		STORE(shared(k)->calm, 1);
 	}
@@ -168,7 +175,7 @@ static inline int feed(struct tcp_conn *k, const struct piece *p)
 	int packets = 0, more;
 	size_t used = 0;
 
-	if (likely(!k->early && o2g_stream_between(&k->stream)))
+	if (likely(!k->in.early && o2g_stream_between(&k->in.stream)))
 		used = whole_feed(k->chan->core, &k->peer->core, p->bytes,
 				  p->len, TCP_LARGE, &packets, &reason);
 	if (likely(used == p->len))
@@ -177,9 +184,10 @@ static inline int feed(struct tcp_conn *k, const struct piece *p)
 	return more < 0 ? more : packets + more;
 }
 
-static inline int take_piece(struct bpf_chan *b, struct tcp_conn *k,
+static inline int take_piece(struct bpf_chan *b, struct bpf_member *m,
 			     const struct piece *p)
 {
+	struct tcp_conn *k = m->conn;
 	int packets;
 
 	if (unlikely(!p->len)) {
@@ -190,7 +198,7 @@ static inline int take_piece(struct bpf_chan *b, struct tcp_conn *k,
 	if (unlikely(packets < 0)) /* it is gone */
 		return 0;
 	hint(k);
-	is_busy(b, k);
+	is_busy(b, m);
 	return packets;
 }
 
@@ -199,8 +207,8 @@ static inline int take_one(struct bpf_chan *b, const struct bpf_desc *d,
 			   int64_t *budget)
 {
 	struct piece p = piece_of(b->place.seat, d);
-	struct tcp_conn *k = conn_of(b, d->what);
-	int packets = likely(k) ? take_piece(b, k, &p) : 0;
+	struct bpf_member *m = whose(b, d->what);
+	int packets = likely(m) ? take_piece(b, m, &p) : 0;
 
 	b->head = (u64)((u32)(b->head >> 32) + 1) << 32 |
 		  (u32)((u32)b->head + p.units);
@@ -267,7 +275,8 @@ static bool ring_taken(struct bpf_chan *b, u64 tail)
 
 /* --- the sockets --- */
 
-bool bpf_conn_expects(const struct tcp_conn *k)
+/* Is there something for recv()? */
+static bool expects(const struct tcp_conn *k)
 {
 	struct bpf_conn *c = shared(k);
 
@@ -285,10 +294,30 @@ bool bpf_conn_took(struct tcp_conn *k, u64 n)
 	return passed != taken;
 }
 
-void bpf_conn_later(struct tcp_conn *k)
+/*
+ * recv() may say that it is closed while the kernel has put off what was passed.
+ * After a reset that may be gone for good, so there is an end to waiting.
+ */
+static bool is_late(struct bpf_member *m)
 {
-	bpf_of_conn(k)->waits[bpf_index(k->intake_id)] = true;
+	u64 now = o2g_now_us();
+
+	if (!m->closed_us)
+		m->closed_us = now;
+	return now - m->closed_us >= BPF_LATE_US;
+}
+
+bool bpf_conn_waits(struct tcp_conn *k, bool closed)
+{
+	struct bpf_member *m = bpf_member_of(k);
+
+	if (!expects(k))
+		return false;
+	if (closed && (is_late(m) || k->out.state == TCP_OUT_BROKEN))
+		return false;
+	m->waits = true;
 	chan_timer_set(k->chan->chan.ep, &bpf_of_conn(k)->retry, BPF_RETRY_US);
+	return true;
 }
 
 /* The kernel had no memory, or has put it off: the one case of asking again. */
@@ -297,9 +326,12 @@ void bpf_retry(struct chan_timer *t)
 	struct bpf_chan *b = container_of(t, struct bpf_chan, retry);
 
 	for (u32 i = 0; i < BPF_CONNS; i++) {
-		if (b->waits[i] && b->conns[i])
-			bpf_read_soon(b->conns[i]);
-		b->waits[i] = false;
+		struct bpf_member *m = b->members[i];
+
+		if (m && m->waits)
+			bpf_read_soon(m->conn);
+		if (m)
+			m->waits = false;
 	}
 	bpf_poll(&b->tcp.chan);
 }
@@ -311,12 +343,11 @@ static void settle(struct tcp_conn *k)
 	struct bpf_conn *c = shared(k);
 
 	hint(k);
-	if (!bpf_conn_expects(k)) {
+	if (!expects(k)) {
 		__atomic_store_n(&c->told, 0, __ATOMIC_SEQ_CST);
 		__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	}
-	if (bpf_conn_expects(k) &&
-	    !bpf_of_conn(k)->waits[bpf_index(k->intake_id)])
+	if (expects(k) && !bpf_member_of(k)->waits)
 		bpf_read_soon(k);
 }
 
@@ -336,26 +367,28 @@ static int feed_early(struct tcp_conn *k)
 static int read_one(struct bpf_chan *b)
 {
 	struct o2g_list *more = &b->tcp.more;
-	struct tcp_conn *k = o2g_list_first(more, struct tcp_conn, more);
-	u32 index = bpf_index(k->intake_id);
-	bool readable;
+	struct tcp_conn *k = o2g_list_first(more, struct tcp_conn, in.more);
+	struct bpf_member *m = bpf_member_of(k);
+	bool readable, ending = k->in.state == TCP_IN_ENDING;
 	int packets;
 	u64 tail;
+	u32 index;
 
-	if (!k->intake) {
-		o2g_list_del(&k->more);
+	if (!m) {
+		o2g_list_del(&k->in.more);
 		return tcp_read(k);
 	}
-	if (k->hup)
-		bpf_conn_sync(k->watch.fd);
+	if (ending)
+		bpf_conn_sync(k->in.sock.watch.fd);
 	/* Before the ring is emptied: what is passed later may be younger than
 	 * something in it. */
-	readable = bpf_conn_expects(k) || k->hup;
+	readable = expects(k) || ending;
+	index = bpf_index(m->id);
 	tail = LOAD(b->place.seat->tail);
 	packets = take_ring(b);
-	if (b->conns[index] != k || !ring_taken(b, tail))
+	if (b->members[index] != m || !ring_taken(b, tail))
 		return packets;
-	o2g_list_del(&k->more);
+	o2g_list_del(&k->in.more);
 	if (unlikely(LOAD(shared(k)->lost))) {
 		tcp_conn_lost(
 			k, -O2G_ERR_PEER,
@@ -363,7 +396,7 @@ static int read_one(struct bpf_chan *b)
 		return packets;
 	}
 	packets += readable ? tcp_read(k) : feed_early(k);
-	if (b->conns[index] == k)
+	if (b->members[index] == m)
 		settle(k);
 	return packets;
 }
@@ -380,8 +413,8 @@ static void find_missed(struct bpf_chan *b)
 {
 	__atomic_store_n(&b->place.seat->missed, 0, __ATOMIC_SEQ_CST);
 	for (u32 i = 0; i < BPF_CONNS; i++)
-		if (b->conns[i])
-			bpf_read_soon(b->conns[i]);
+		if (b->members[i])
+			bpf_read_soon(b->members[i]->conn);
 }
 
 int bpf_poll(struct chan *chan)

@@ -56,7 +56,7 @@ static struct tcp_conn *find_silent(struct tcp_chan *c)
 		struct tcp_conn *k = container_of(i, struct tcp_conn, all);
 
 		if ((k->state == TCP_OPEN || k->state == TCP_HANDED) &&
-		    is_silent(k->out_fd))
+		    is_silent(k->out.fd))
 			return k;
 	}
 	return NULL;

@@ -49,25 +49,37 @@ struct tcp_conn *tcp_conn_find(struct tcp_chan *c, u32 rank)
 	return NULL;
 }
 
+static void in_init(struct tcp_in *in)
+{
+	in->sock.watch.fd = -1;
+	in->sock.watch.ready = tcp_in_ready;
+	in->lowat = 1;
+	in->stage = TCP_STAGE_MAX;
+	o2g_stream_init(&in->stream);
+	o2g_list_init(&in->more);
+}
+
+static void out_init(struct tcp_out *out)
+{
+	out->fd = out->sock.watch.fd = -1;
+	out->sock.watch.ready = tcp_out_ready;
+	out->state = TCP_OUT_HELD;
+	o2g_list_init(&out->queue);
+	o2g_list_init(&out->dirty);
+}
+
 struct tcp_conn *tcp_conn_create(struct tcp_chan *c, struct chan_peer *p)
 {
 	struct tcp_conn *k = calloc(1, sizeof(*k));
 
 	if (!k)
 		return NULL;
-	k->lowat = 1;
 	k->chan = c;
 	k->peer = p;
-	k->watch.fd = k->outlet.fd = k->out_fd = -1;
-	k->watch.ready = tcp_conn_ready;
-	k->outlet.ready = tcp_outlet_ready;
-	k->stage = TCP_STAGE_MAX;
+	in_init(&k->in);
+	out_init(&k->out);
 	k->timer.fn = conn_timer;
 	o2g_list_init(&k->timer.link);
-	o2g_list_init(&k->queue);
-	o2g_list_init(&k->more);
-	o2g_list_init(&k->dirty);
-	o2g_stream_init(&k->stream);
 	o2g_list_add_tail(&k->all, &c->conns);
 	c->nconns++;
 	return k;
@@ -93,7 +105,7 @@ void tcp_conn_hot(struct tcp_conn *k)
 {
 	struct tcp_conn **hot = k->chan->hot, *moved = k;
 
-	if (k->intake)
+	if (k->in.intake)
 		return;
 	for (int i = 0; i < TCP_HOT; i++) {
 		struct tcp_conn *old = hot[i];
@@ -108,7 +120,10 @@ void tcp_conn_hot(struct tcp_conn *k)
 
 void tcp_conn_broken(struct tcp_conn *k, int err)
 {
-	k->tx_err = err;
+	k->out.state = TCP_OUT_BROKEN;
+	k->out.err = err;
+	/* What it sent before it went is still worth reading. */
+	tcp_conn_ending(k);
 	chan_timer_set(k->chan->chan.ep, &k->timer, 0);
 }
 
@@ -122,30 +137,33 @@ static void cool(struct tcp_conn *k)
 /* Take the socket out of the connection. */
 static int detach(struct tcp_conn *k)
 {
-	int fd = k->watch.fd;
+	struct tcp_in *in = &k->in;
+	int fd = in->sock.watch.fd;
 
-	if (k->intake)
-		k->intake->leave(k);
-	k->intake = NULL;
+	if (in->intake)
+		in->intake->leave(k);
+	in->intake = NULL;
 	tcp_conn_unwatch(k);
-	k->watch.fd = -1;
+	in->sock.watch.fd = -1;
 	return fd;
 }
 
 /* The same at its end: the caller closes it. -1: there is none. */
 static int take_fd(struct tcp_conn *k)
 {
-	return k->watch.fd < 0 ? -1 : detach(k);
+	return k->in.sock.watch.fd < 0 ? -1 : detach(k);
 }
 
 /* And the one for sending, of a connection that has two. */
-static int take_outlet(struct tcp_conn *k)
+static int take_second(struct tcp_conn *k)
 {
-	int fd = k->outlet.fd;
+	struct tcp_sock *s = &k->out.sock;
+	int fd = s->watch.fd;
 
-	if (fd >= 0)
-		chan_watch_del(k->chan->chan.ep, &k->outlet);
-	k->outlet.fd = -1;
+	if (s->events)
+		chan_watch_del(k->chan->chan.ep, &s->watch);
+	s->events = 0;
+	s->watch.fd = -1;
 	return fd;
 }
 
@@ -165,31 +183,33 @@ void tcp_conn_destroy(struct tcp_conn *k)
 	fd = take_fd(k);
 	if (fd >= 0)
 		close(fd);
-	out = take_outlet(k);
+	out = take_second(k);
 	if (out >= 0)
 		close(out);
 	tcp_send_drop(k);
 	cool(k);
-	o2g_list_del(&k->more);
+	o2g_list_del(&k->in.more);
 	o2g_list_del(&k->all);
 	k->chan->nconns--;
-	free(k->early);
-	free(k->out);
+	free(k->in.early);
+	free(k->out.buf);
 	free(k);
 }
 
-/* What comes in at k->watch.fd is ours. */
+/* What comes in on the socket is ours. */
 static int attach(struct tcp_conn *k)
 {
+	const struct tcp_intake *intake = k->chan->intake;
 	int err;
 
-	if (k->chan->intake && !k->chan->intake->join(k)) {
-		k->intake = k->chan->intake;
+	if (intake && !intake->join(k)) {
+		k->in.intake = intake;
 		cool(k);
 	}
-	err = tcp_watch_add(k, &k->watch);
-	if (err)
-		detach(k);
+	k->in.state = TCP_IN_BUSY;
+	err = tcp_watch_add(k, &k->in.sock);
+	if (!err && k->out.state == TCP_OUT_BROKEN)
+		tcp_conn_broken(k, k->out.err); /* nobody has said so yet */
 	return err;
 }
 
@@ -202,15 +222,22 @@ static int accept_fd(struct tcp_conn *k, int fd)
 		err = chan_ep_handover(k->chan->chan.ep, k->peer, fd);
 	if (err < 0)
 		return err;
-	k->watch.fd = k->out_fd = fd;
+	k->in.sock.watch.fd = k->out.fd = fd;
 	if (err == 0) {
 		k->state = TCP_HANDED;
+		k->out.state = TCP_OUT_CLOSED;
 		return 0;
 	}
 	err = attach(k);
-	if (!err)
-		k->state = TCP_OPEN;
-	return err;
+	if (err) {
+		detach(k);
+		k->in.state = TCP_IN_NONE;
+		return err;
+	}
+	k->state = TCP_OPEN;
+	if (k->out.state == TCP_OUT_HELD)
+		k->out.state = TCP_OUT_OPEN;
+	return 0;
 }
 
 int tcp_conn_open(struct tcp_conn *k, int fd)
@@ -218,10 +245,10 @@ int tcp_conn_open(struct tcp_conn *k, int fd)
 	int err;
 
 	tcp_dial_stop(k);
+	chan_timer_del(k->chan->chan.ep, &k->timer);
 	err = accept_fd(k, fd);
 	if (err)
 		return err;
-	chan_timer_del(k->chan->chan.ep, &k->timer);
 	tcp_sock_describe(fd, k->ends, sizeof(k->ends));
 	o2g_debug("tcp: connected to rank %u: %s", k->peer->core.rank, k->ends);
 	tcp_alive_start(k->chan);
@@ -248,12 +275,13 @@ static void receives_only(int fd)
 	setsockopt(fd, IPPROTO_TCP, TCP_QUICKACK, &no, sizeof(no));
 }
 
-static void add_outlet(struct tcp_conn *k, int fd)
+static void add_second(struct tcp_conn *k, int fd)
 {
 	int err;
 
-	k->outlet.fd = fd;
-	err = tcp_watch_add(k, &k->outlet);
+	k->sockets = TCP_TWO;
+	k->out.sock.watch.fd = fd;
+	err = tcp_watch_add(k, &k->out.sock);
 	if (err)
 		tcp_conn_broken(k, err);
 }
@@ -263,34 +291,28 @@ void tcp_conn_receive_on(struct tcp_conn *k, int fd)
 {
 	int err;
 
-	add_outlet(k, detach(k));
-	k->watch.fd = fd;
-	k->moved = false;
-	k->hup = false;
-	k->closed_us = 0;
-	k->lowat = 1;
-	o2g_stream_init(&k->stream);
+	add_second(k, detach(k));
+	k->in.sock.watch.fd = fd;
+	k->in.lowat = 1;
+	o2g_stream_init(&k->in.stream);
 	receives_only(fd);
 	err = attach(k);
 	if (err)
 		tcp_conn_broken(k, err);
-	else if (k->tx_err)
-		tcp_conn_broken(k, k->tx_err); /* said again: it was not read */
 }
 
 void tcp_conn_send_on(struct tcp_conn *k, int fd)
 {
-	add_outlet(k, fd);
+	add_second(k, fd);
 	tcp_send_moved(k);
 }
 
 void tcp_conn_has_moved(struct tcp_conn *k)
 {
-	k->last_here = NULL;
+	k->out.last_here = NULL;
 	tcp_watch_room(k, false);
-	k->asks_room = false; /* if it was not watched: now it is another */
-	k->out_fd = k->outlet.fd;
-	receives_only(k->watch.fd);
+	k->out.fd = k->out.sock.watch.fd;
+	receives_only(k->in.sock.watch.fd);
 }
 
 void tcp_conn_lost(struct tcp_conn *k, int err, const char *fmt, ...)
@@ -305,7 +327,7 @@ void tcp_conn_lost(struct tcp_conn *k, int err, const char *fmt, ...)
 	va_end(ap);
 	if (k->ends[0] && n < (int)sizeof(why))
 		snprintf(why + n, sizeof(why) - n, " (%s)", k->ends);
-	k->state = TCP_DEAD;
+	tcp_conn_dead(k);
 	/* The engine disconnects only what it knows. */
 	if (!is_bound(k))
 		tcp_conn_destroy(k);
@@ -321,9 +343,7 @@ static void conn_timer(struct chan_timer *t)
 	} else if (k->state == TCP_DIALING) {
 		tcp_conn_lost(k, -O2G_ERR_PEER,
 			      "its connection broke before it was set up");
-	} else if (k->tx_err) {
-		/* What it sent before it went is still worth reading. */
-		k->hup = true;
+	} else if (k->out.state == TCP_OUT_BROKEN) {
 		tcp_recv(k);
 	}
 }
@@ -391,14 +411,14 @@ void tcp_disconnect(struct chan *chan, struct chan_peer *p, bool orderly)
 
 	if (!k)
 		return;
-	if (orderly && !k->tx_err) {
+	if (orderly && k->out.state != TCP_OUT_BROKEN) {
 		tcp_push(k);
 		fd = take_fd(k);
-		second = tcp_conn_is_split(k) ? take_outlet(k) :
-						tcp_split_take(k);
+		second = k->sockets == TCP_TWO ? take_second(k) :
+						 tcp_split_take(k);
 		if (fd >= 0)
-			tcp_linger_add(k->chan, k->out_fd,
-				       k->out_fd == fd ? second : fd);
+			tcp_linger_add(k->chan, k->out.fd,
+				       k->out.fd == fd ? second : fd);
 	}
 	tcp_conn_destroy(k);
 }

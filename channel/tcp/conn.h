@@ -1,18 +1,45 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * The connection of a pair of endpoints, made on first use; it may get a second
- * socket later (split.c):
+ * The connection of a pair of endpoints, made on first use. It outlives the sockets
+ * tried for it; packets sent while it dials queue in it.
  *
- *	DIALING --verdict or peer's own dial--> OPEN --disconnect--> (linger)
- *	   \--timeout, all addresses fail--> lost      \--error, FIN--> lost
+ * Nothing frees a tcp_conn but disconnect(), forget() and close(), and the channel
+ * reports a loss only from the outermost level (a watch callback, a timer, poll),
+ * never from send(): whoever is further up the stack may still hold the connection.
+ * send() leaves a note in out.err instead, and the timer does the rest.
  *
- * An engine that wants the socket for itself gets it instead: HANDED, not OPEN.
+ * The pair (enum tcp_state):
  *
- * A tcp_conn outlives the sockets tried for it. Packets sent while it dials queue
- * in it. Nothing frees a tcp_conn but disconnect(), forget() and close(), and the
- * channel reports a loss only from the outermost level (a watch callback, a timer,
- * poll), never from send(): whoever is further up the stack may still hold the
- * connection. send() leaves a note in tx_err instead, and the timer does the rest.
+ *	from		to	when
+ *	DIALING		OPEN	a socket has passed its hello, ours or the peer's
+ *	DIALING		HANDED	... and the engine wants it for itself
+ *	any		DEAD	it is lost, or the peer has closed after its goodbye
+ *
+ * Its way in (enum tcp_in_state):
+ *
+ *	NONE		BUSY	a socket has come
+ *	BUSY, PLAIN	PLAIN	a turn ends between two packets, with nothing left
+ *	BUSY, PLAIN	BUSY	a turn ends otherwise
+ *	BUSY, PLAIN	ENDING	the peer sends no more, or we cannot send any more
+ *	any that reads	MOVED	MOVED has come: the peer sends on the second socket
+ *	MOVED		BUSY	... which takes the first one's place
+ *	any		NONE	the pair is dead
+ *
+ * Its way out (enum tcp_out_state):
+ *
+ *	HELD		OPEN	a socket has come
+ *	OPEN, BLOCKED	PUSHING	tcp_push() is at work, and send() only queues
+ *	PUSHING		OPEN	... and has sent all there was
+ *	OPEN, PUSHING	BLOCKED	the socket took no more: EPOLLOUT is waited for
+ *	any		BROKEN	sending has failed
+ *	any		CLOSED	the engine has the socket, or the pair is dead
+ *
+ * Its sockets (enum tcp_sockets; split.c):
+ *
+ *	CALLED		TWO	the peer has called again
+ *	CALLER		CALLING	we call for a second socket
+ *	CALLING		TWO	... and receive on it
+ *	CALLER, CALLING	ALONE	it cannot be had; this is not tried again
  */
 #ifndef TCP_CONN_H
 #define TCP_CONN_H
@@ -27,54 +54,81 @@ struct tcp_dial;
 struct tcp_intake;
 struct tcp_split;
 
-/* HANDED: the engine has the socket, we only keep its descriptor. */
 enum tcp_state { TCP_DIALING, TCP_OPEN, TCP_HANDED, TCP_DEAD };
 
-struct tcp_conn {
-	struct chan_watch watch; /* fd -1 while there is no socket */
-	int out_fd; /* where to send: the same socket, or the outlet */
-	struct chan_watch outlet; /* split.c: a socket for sending, or fd -1 */
-	struct tcp_chan *chan;
-	struct chan_peer *peer;
-	int lowat;	     /* SO_RCVLOWAT, as far as we know */
-	struct o2g_list all; /* chan->conns */
-	u8 state;
-	bool hup;	/* the peer will send no more: read on to the end */
-	bool pushing;	/* in tcp_push: send() only queues */
-	bool blocked;	/* the socket took no more: wait for EPOLLOUT */
-	bool asks_room; /* ... which is watched for; it may stay so a while */
-	bool watched;	/* false for a hot one while the program polls */
-	bool caller;	/* we have made the socket, and may make another */
-	bool moved;	/* the peer sends on the other socket: follow */
-	u8 streak;	/* polls that found something, since the last sleep */
-	int tx_err;	/* sending failed; the timer reports it */
-	struct chan_timer timer; /* dialling, or reporting tx_err */
-	struct tcp_dial *dial;	 /* while dialling */
-	struct tcp_split *split; /* while calling for a second socket */
-	char ends[112];		 /* "here -> there"; a dead socket forgets */
-	const struct tcp_intake *intake; /* NULL: recv() */
-	u32 intake_id;			 /* the intake's name for it */
-	u32 pieces;			 /* that it brought ... */
-	u32 sleeps;    /* ... since the intake had counted so many */
-	u64 closed_us; /* when recv() first said so; 0: not yet */
-	u8 *early;     /* bytes read before it stood, or NULL */
-	u32 early_len;
+/* From PLAIN on the socket is read. */
+enum tcp_in_state {
+	TCP_IN_NONE,
+	TCP_IN_MOVED,
+	TCP_IN_PLAIN,
+	TCP_IN_BUSY,
+	TCP_IN_ENDING,
+};
 
-	/* receive */
+/* Up to BLOCKED a packet may be sent; from BROKEN on it is refused. */
+enum tcp_out_state {
+	TCP_OUT_OPEN,
+	TCP_OUT_BLOCKED,
+	TCP_OUT_PUSHING,
+	TCP_OUT_HELD,
+	TCP_OUT_BROKEN,
+	TCP_OUT_CLOSED,
+};
+
+enum tcp_sockets {
+	TCP_CALLED,
+	TCP_CALLER,
+	TCP_CALLING,
+	TCP_ALONE,
+	TCP_TWO,
+};
+
+struct tcp_sock {
+	struct chan_watch watch; /* fd -1: there is none */
+	u32 events;		 /* that it is watched for; 0: it is not */
+};
+
+struct tcp_in {
+	struct tcp_sock sock;
+	u8 state;
+	u8 streak; /* polls that found something, since the last sleep */
+	int lowat; /* SO_RCVLOWAT, as far as we know */
+	u32 stage; /* bytes of the staging area worth asking for */
 	struct o2g_stream stream;
 	struct o2g_rx rx;
-	u32 stage;	      /* bytes of the staging area worth asking for */
 	struct o2g_list more; /* chan->more: more to read than one turn takes */
+	const struct tcp_intake *intake; /* NULL: recv() */
+	void *joined;			 /* the intake's own */
+	u8 *early; /* bytes read before the intake had it, or NULL */
+	u32 early_len;
+};
 
-	/* send: first out[], then the queue */
-	struct o2g_list queue;	/* struct o2g_tx */
-	struct o2g_tx *current; /* being sent by send() itself */
-	struct o2g_tx
-		*last_here; /* MOVED: what is behind it goes to the outlet */
-	u8 *out;
-	u32 out_head, out_tail;
+/* First goes buf[], then the queue. */
+struct tcp_out {
+	int fd;		      /* of in.sock, or of this one: */
+	struct tcp_sock sock; /* the second, if the peer receives on that */
+	u8 state;
+	int err;		  /* why it is BROKEN */
+	struct o2g_list queue;	  /* struct o2g_tx */
+	struct o2g_tx *current;	  /* being sent by send() itself */
+	struct o2g_tx *last_here; /* MOVED: the rest goes to the second socket */
+	u8 *buf;		  /* the batch */
+	u32 head, tail;
 	struct o2g_burst burst; /* of small packets */
-	struct o2g_list dirty;	/* chan->dirty: out[] waits for a flush */
+	struct o2g_list dirty;	/* chan->dirty: buf[] waits for a flush */
+};
+
+struct tcp_conn {
+	struct tcp_chan *chan;
+	struct chan_peer *peer;
+	u8 state, sockets;
+	struct tcp_in in;
+	struct tcp_out out;
+	struct o2g_list all;	 /* chan->conns */
+	struct chan_timer timer; /* dialling, or reporting out.err */
+	struct tcp_dial *dial;	 /* while DIALING, unless the peer does */
+	struct tcp_split *split; /* while CALLING */
+	char ends[112];		 /* "here -> there"; a dead socket forgets */
 };
 
 struct tcp_conn *tcp_conn_create(struct tcp_chan *c, struct chan_peer *p);
@@ -87,9 +141,18 @@ void tcp_conn_lost(struct tcp_conn *k, int err, const char *fmt, ...)
 void tcp_conn_hot(struct tcp_conn *k);
 /* Sending has failed: the timer reports it, since our caller may hold @k. */
 void tcp_conn_broken(struct tcp_conn *k, int err);
-static inline bool tcp_conn_is_split(const struct tcp_conn *k)
+/* The peer sends no more: what it has sent is read, then it is lost. */
+static inline void tcp_conn_ending(struct tcp_conn *k)
 {
-	return k->outlet.fd >= 0;
+	if (k->in.state >= TCP_IN_PLAIN)
+		k->in.state = TCP_IN_ENDING;
+}
+/* Nothing goes in or out any more. */
+static inline void tcp_conn_dead(struct tcp_conn *k)
+{
+	k->state = TCP_DEAD;
+	k->in.state = TCP_IN_NONE;
+	k->out.state = TCP_OUT_CLOSED;
 }
 /* A second socket, for this direction only; the first one keeps the other.
  * Sending begins once MOVED is out. */

@@ -152,7 +152,7 @@ static void on_verdict(struct attempt *a)
 	case TCP_ACCEPTED:
 		chan_watch_del(k->chan->chan.ep, &a->watch);
 		a->watch.fd = -1;
-		k->caller = true;
+		k->sockets = TCP_CALLER;
 		if (tcp_conn_open(k, fd)) {
 			close(fd);
 			tcp_conn_lost(k, -O2G_ERR_PEER, "out of resources");

@@ -24,7 +24,6 @@
 #include <sys/uio.h>
 
 #include "call.h"
-#include "clock.h"
 #include "intake.h"
 #include "quick.h"
 #include "send.h"
@@ -32,7 +31,6 @@
 #include "watch.h"
 
 #define DIRECT_MIN 2048	      /* smaller rests of a body are cheaper to copy */
-#define LATE_US 200000	      /* what an intake expects may come this late */
 #define WORK_BYTES (1u << 20) /* per connection and call */
 
 /* --- packets --- */
@@ -51,11 +49,11 @@ static int rx_begin(void *ctx, const struct o2g_hdr *h)
 	struct tcp_conn *k = t->conn;
 
 	if (unlikely(h->type == TCP_PKT_MOVED)) {
-		k->rx.hdr = *h;
+		k->in.rx.hdr = *h;
 		t->reason = tcp_split_moved(k, h);
 	} else {
 		t->reason = o2g_proto_rx_begin(k->chan->core, &k->peer->core, h,
-					       &k->rx);
+					       &k->in.rx);
 	}
 	return t->reason == O2G_PROTO_OK ? 0 : -EBADMSG;
 }
@@ -64,7 +62,7 @@ static void rx_body(void *ctx, const void *data, size_t n)
 {
 	struct turn *t = ctx;
 
-	chan_sink_write(&t->conn->rx.sink, data, n);
+	chan_sink_write(&t->conn->in.rx.sink, data, n);
 }
 
 static int rx_end(void *ctx)
@@ -73,11 +71,11 @@ static int rx_end(void *ctx)
 	struct tcp_conn *k = t->conn;
 
 	t->packets++;
-	if (unlikely(k->moved)) {
-		o2g_stream_end(&k->stream);
+	if (unlikely(k->in.state == TCP_IN_MOVED)) {
+		o2g_stream_end(&k->in.stream);
 		return 0;
 	}
-	o2g_proto_rx_end(k->chan->core, &k->peer->core, &k->rx);
+	o2g_proto_rx_end(k->chan->core, &k->peer->core, &k->in.rx);
 	return 0;
 }
 
@@ -89,7 +87,7 @@ static const struct o2g_stream_ops rx_ops = { rx_begin, rx_body, rx_end };
  */
 static noinline long parse(struct turn *t, const u8 *data, size_t n)
 {
-	struct o2g_stream *s = &t->conn->stream;
+	struct o2g_stream *s = &t->conn->in.stream;
 	u64 left = o2g_stream_left(s);
 
 	t->parsed = true;
@@ -104,7 +102,7 @@ static inline int feed(struct turn *t, const u8 *data, size_t n)
 
 	while (n) {
 		used = 0;
-		if (likely(o2g_stream_between(&k->stream)))
+		if (likely(o2g_stream_between(&k->in.stream)))
 			used = whole_feed(k->chan->core, &k->peer->core, data,
 					  n, TCP_LARGE, &t->packets,
 					  &t->reason);
@@ -130,18 +128,18 @@ struct in_vec {
 };
 
 /* A view gets all of its body out of the staging area. */
-static u32 stage_size(const struct tcp_conn *k)
+static u32 stage_size(const struct tcp_in *in)
 {
-	if (k->stream.in_body && k->rx.sink.view &&
-	    k->stream.body_left > k->stage)
+	if (in->stream.in_body && in->rx.sink.view &&
+	    in->stream.body_left > in->stage)
 		return TCP_STAGE_MAX;
-	return k->stage;
+	return in->stage;
 }
 
 static void vec_fill(struct tcp_conn *k, struct in_vec *in)
 {
-	struct o2g_stream *s = &k->stream;
-	struct o2g_sink *to = &k->rx.sink;
+	struct o2g_stream *s = &k->in.stream;
+	struct o2g_sink *to = &k->in.rx.sink;
 
 	in->n = 0;
 	in->direct = 0;
@@ -154,7 +152,7 @@ static void vec_fill(struct tcp_conn *k, struct in_vec *in)
 	if (in->direct && in->direct < s->body_left)
 		return;
 	in->v[in->n].base = k->chan->stage;
-	in->v[in->n].len = stage_size(k);
+	in->v[in->n].len = stage_size(&k->in);
 	in->bytes += in->v[in->n].len;
 	in->n++;
 }
@@ -170,13 +168,13 @@ static ssize_t vec_recv(int fd, struct in_vec *in)
 
 static inline void learn(const struct turn *t, u64 staged)
 {
-	struct tcp_conn *k = t->conn;
+	struct tcp_in *in = &t->conn->in;
 
-	if (t->parsed && k->rx.hdr.length >= TCP_LARGE &&
-	    o2g_wire_body(&k->rx.hdr))
-		k->stage = TCP_STAGE_MIN;
-	else if (staged == k->stage && k->stage < TCP_STAGE_MAX)
-		k->stage *= 2;
+	if (t->parsed && in->rx.hdr.length >= TCP_LARGE &&
+	    o2g_wire_body(&in->rx.hdr))
+		in->stage = TCP_STAGE_MIN;
+	else if (staged == in->stage && in->stage < TCP_STAGE_MAX)
+		in->stage *= 2;
 }
 
 /* Hand on @n bytes that vec_recv() brought. 0 or negative errno. */
@@ -188,8 +186,8 @@ static int deliver(struct turn *t, const struct in_vec *in, u64 n)
 
 	if (direct) {
 		t->parsed = true;
-		o2g_sink_advance(&k->rx.sink, direct);
-		if (o2g_stream_body_done(&k->stream, direct))
+		o2g_sink_advance(&k->in.rx.sink, direct);
+		if (o2g_stream_body_done(&k->in.stream, direct))
 			err = rx_end(t);
 	}
 	if (!err && n > direct) {
@@ -208,7 +206,7 @@ static void lost(struct tcp_conn *k, const struct turn *t, int err)
 	if (err == -EBADMSG && t->reason != O2G_PROTO_OK)
 		what = o2g_proto_reason_name(t->reason);
 	else if (err == -EBADMSG)
-		what = o2g_wire_reason_name(k->stream.error);
+		what = o2g_wire_reason_name(k->in.stream.error);
 	if (err == -EBADMSG)
 		tcp_conn_lost(k, err, "malformed packet: %s", what);
 	else if (err)
@@ -224,47 +222,25 @@ static void closed(struct tcp_conn *k, const struct turn *t)
 		lost(k, t, 0);
 		return;
 	}
-	k->state = TCP_DEAD;
-}
-
-/*
- * It is closed, but an intake has promised more, which the kernel may have put
- * off. After a reset that may be gone for good, so there is an end to waiting.
- */
-static bool still_coming(struct tcp_conn *k)
-{
-	u64 now;
-
-	if (!k->intake || !k->intake->expects(k))
-		return false;
-	now = o2g_now_us();
-	if (!k->closed_us)
-		k->closed_us = now;
-	return now - k->closed_us < LATE_US && !k->tx_err;
+	tcp_conn_dead(k);
 }
 
 enum step { STEP_AGAIN, STEP_EMPTY, STEP_LATER, STEP_GONE };
-
-/* Nothing to read, which an intake may know better. */
-static enum step nothing(struct tcp_conn *k)
-{
-	if (!k->intake || !k->intake->expects(k))
-		return STEP_EMPTY;
-	k->intake->later(k);
-	return STEP_LATER;
-}
 
 static enum step take(struct turn *t, const struct in_vec *in, ssize_t n,
 		      u64 *budget)
 {
 	struct tcp_conn *k = t->conn;
+	const struct tcp_intake *intake = k->in.intake;
 	bool more = true;
 	int err;
 
-	if (n == -EAGAIN && k->tx_err)
-		n = k->tx_err;
-	if (n == -EAGAIN || (n == 0 && still_coming(k)))
-		return nothing(k);
+	if (n == -EAGAIN && k->out.state == TCP_OUT_BROKEN)
+		n = k->out.err;
+	if ((n == -EAGAIN || n == 0) && intake && intake->waits(k, n == 0))
+		return STEP_LATER;
+	if (n == -EAGAIN)
+		return STEP_EMPTY;
 	if (n <= 0) {
 		if (n < 0)
 			lost(k, t, n);
@@ -272,19 +248,21 @@ static enum step take(struct turn *t, const struct in_vec *in, ssize_t n,
 			closed(k, t);
 		return STEP_GONE;
 	}
-	if (k->intake)
-		more = k->intake->took(k, n);
+	if (intake)
+		more = intake->took(k, n);
 	err = deliver(t, in, n);
 	if (err) {
 		lost(k, t, err);
 		return STEP_GONE;
 	}
 	*budget -= *budget < (u64)n ? *budget : (u64)n;
-	if (unlikely(k->moved)) /* the end of this socket is no loss */
+	if (unlikely(k->in.state == TCP_IN_MOVED)) /* its end is no loss */
 		return STEP_EMPTY;
-	if (k->intake)
-		return more || k->hup ? STEP_AGAIN : STEP_EMPTY;
-	return (u64)n < in->bytes && !k->hup ? STEP_EMPTY : STEP_AGAIN;
+	if (k->in.state == TCP_IN_ENDING)
+		return STEP_AGAIN;
+	if (intake)
+		return more ? STEP_AGAIN : STEP_EMPTY;
+	return (u64)n < in->bytes ? STEP_EMPTY : STEP_AGAIN;
 }
 
 static enum step step(struct turn *t, u64 *budget)
@@ -292,7 +270,7 @@ static enum step step(struct turn *t, u64 *budget)
 	struct in_vec in;
 
 	vec_fill(t->conn, &in);
-	return take(t, &in, vec_recv(t->conn->watch.fd, &in), budget);
+	return take(t, &in, vec_recv(t->conn->in.sock.watch.fd, &in), budget);
 }
 
 /*
@@ -304,13 +282,14 @@ static enum step step(struct turn *t, u64 *budget)
  */
 static void set_lowat(struct tcp_conn *k)
 {
-	int want = (int)tcp_worth_waking(k);
+	int want = (int)tcp_worth_waking(k), have = k->in.lowat;
 
 	/* It only ever has to be small enough; a little more gains nothing. */
-	if (want == k->lowat || (want / 2 < k->lowat && want > k->lowat))
+	if (want == have || (want / 2 < have && want > have))
 		return;
-	k->lowat = want;
-	setsockopt(k->watch.fd, SOL_SOCKET, SO_RCVLOWAT, &want, sizeof(want));
+	k->in.lowat = want;
+	setsockopt(k->in.sock.watch.fd, SOL_SOCKET, SO_RCVLOWAT, &want,
+		   sizeof(want));
 }
 
 static int feed_turn(struct tcp_conn *k, const void *data, size_t n)
@@ -327,12 +306,12 @@ static int feed_turn(struct tcp_conn *k, const void *data, size_t n)
 /* What was read before the connection stood comes first. */
 static int feed_early(struct tcp_conn *k)
 {
-	u8 *data = k->early;
-	u32 n = k->early_len;
+	u8 *data = k->in.early;
+	u32 n = k->in.early_len;
 	int packets;
 
-	k->early = NULL;
-	k->early_len = 0;
+	k->in.early = NULL;
+	k->in.early_len = 0;
 	packets = n ? feed_turn(k, data, n) : 0;
 	free(data);
 	return packets;
@@ -340,12 +319,22 @@ static int feed_early(struct tcp_conn *k)
 
 int tcp_feed(struct tcp_conn *k, const void *data, size_t n)
 {
-	int early = unlikely(k->early) ? feed_early(k) : 0, packets;
+	int early = unlikely(k->in.early) ? feed_early(k) : 0, packets;
 
 	if (early < 0)
 		return early;
 	packets = feed_turn(k, data, n);
 	return packets < 0 ? packets : packets + early;
+}
+
+/* A turn is over. The next one is short if nothing is special about it. */
+static void turn_ends(struct tcp_in *in)
+{
+	bool plain = !in->stream.in_body && !in->intake && in->lowat == 1 &&
+		     o2g_list_empty(&in->more);
+
+	if (in->state == TCP_IN_PLAIN || in->state == TCP_IN_BUSY)
+		in->state = plain ? TCP_IN_PLAIN : TCP_IN_BUSY;
 }
 
 /* A turn that has come to @s: on to its end. Packets handled. */
@@ -357,7 +346,7 @@ static int read_on(struct turn *t, enum step s, u64 budget)
 	while (s == STEP_AGAIN && budget)
 		s = step(t, &budget);
 	c->in_recv = false;
-	if (s == STEP_EMPTY && !k->intake)
+	if (s == STEP_EMPTY && !k->in.intake)
 		set_lowat(k);
 	/* Answers that what we read has caused go out together, now. */
 	if (c->chan.needs_flush)
@@ -365,9 +354,10 @@ static int read_on(struct turn *t, enum step s, u64 budget)
 	if (s == STEP_GONE)
 		return t->packets;
 	if (s == STEP_EMPTY || s == STEP_LATER)
-		o2g_list_del(&k->more);
-	else if (o2g_list_empty(&k->more))
-		o2g_list_add_tail(&k->more, &c->more);
+		o2g_list_del(&k->in.more);
+	else if (o2g_list_empty(&k->in.more))
+		o2g_list_add_tail(&k->in.more, &c->more);
+	turn_ends(&k->in);
 	if (t->packets)
 		tcp_conn_hot(k);
 	return t->packets;
@@ -378,11 +368,11 @@ int tcp_read(struct tcp_conn *k)
 	struct tcp_chan *c = k->chan;
 	struct turn t = { .chan = c, .conn = k };
 
-	if (k->state != TCP_OPEN || c->in_recv || k->moved)
+	if (k->in.state < TCP_IN_PLAIN || c->in_recv)
 		return 0;
 	c->in_recv = true;
 	c->turn++;
-	if (unlikely(k->early))
+	if (unlikely(k->in.early))
 		t.packets = feed_early(k);
 	if (t.packets < 0) {
 		c->in_recv = false;
@@ -391,16 +381,8 @@ int tcp_read(struct tcp_conn *k)
 	return read_on(&t, STEP_AGAIN, WORK_BYTES);
 }
 
-/* Between two packets, and nothing is special about it. */
-static inline bool is_plain(const struct tcp_conn *k)
-{
-	return k->state == TCP_OPEN && !k->stream.in_body && !k->intake &&
-	       !k->early && !k->tx_err && !k->hup && !k->moved &&
-	       k->lowat == 1 && o2g_list_empty(&k->more);
-}
-
 /*
- * tcp_read() of a plain connection, which who polls comes to in every round: what
+ * tcp_read() of a PLAIN connection, which whoever polls comes to in every round: what
  * is to be done when nothing has come, or a few small messages, and no more. Time
  * counts twice here: between two looks, and from the look to the answer.
  */
@@ -413,13 +395,13 @@ static inline int read_plain(struct tcp_conn *k)
 	ssize_t n;
 	int err;
 
-	n = tcp_call_recv(k->watch.fd, c->stage, k->stage);
+	n = tcp_call_recv(k->in.sock.watch.fd, c->stage, k->in.stage);
 	if (likely(n == -EAGAIN))
 		return 0;
 	c->in_recv = true;
-	if (unlikely(n <= 0 || n == k->stage)) {
+	if (unlikely(n <= 0 || n == k->in.stage)) {
 		in.direct = 0;
-		in.bytes = k->stage;
+		in.bytes = k->in.stage;
 		return read_on(&t, take(&t, &in, n, &budget), budget);
 	}
 	err = feed(&t, c->stage, n);
@@ -442,15 +424,15 @@ static inline int read_plain(struct tcp_conn *k)
 
 int tcp_recv(struct tcp_conn *k)
 {
-	return k->intake ? k->intake->recv(k) : tcp_read(k);
+	return k->in.intake ? k->in.intake->recv(k) : tcp_read(k);
 }
 
 /* Connections whose turn ended early; each gets one, in order. */
 static int poll_more(struct tcp_chan *c)
 {
-	struct tcp_conn *k = o2g_list_first(&c->more, struct tcp_conn, more);
+	struct tcp_conn *k = o2g_list_first(&c->more, struct tcp_conn, in.more);
 
-	o2g_list_del(&k->more);
+	o2g_list_del(&k->in.more);
 	return tcp_recv(k);
 }
 
@@ -461,12 +443,12 @@ static int poll_more(struct tcp_chan *c)
 static int poll_hot(struct tcp_conn *k)
 {
 	struct tcp_chan *c = k->chan;
-	int packets = likely(is_plain(k) && !c->in_recv) ? read_plain(k) :
-							   tcp_recv(k);
+	bool plain = k->in.state == TCP_IN_PLAIN && !c->in_recv;
+	int packets = likely(plain) ? read_plain(k) : tcp_recv(k);
 
 	/* Where it is not in front any more it may be gone. */
-	if (packets && c->hot[0] == k && k->watched && !c->armed &&
-	    !k->blocked && ++k->streak >= TCP_STREAK)
+	if (packets && c->hot[0] == k && k->in.sock.events && !c->armed &&
+	    k->out.state != TCP_OUT_BLOCKED && ++k->in.streak >= TCP_STREAK)
 		tcp_conn_unwatch(k);
 	return packets;
 }

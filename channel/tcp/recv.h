@@ -29,7 +29,8 @@ int tcp_feed(struct tcp_conn *k, const void *data, size_t n);
  * of long bodies. */
 static inline u64 tcp_worth_waking(const struct tcp_conn *k)
 {
-	u64 left = k->stream.in_body ? k->stream.body_left : 0, most;
+	const struct o2g_stream *s = &k->in.stream;
+	u64 left = s->in_body ? s->body_left : 0, most;
 
 	if (likely(left < TCP_LONG))
 		return 1;

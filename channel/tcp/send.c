@@ -4,7 +4,7 @@
  *
  * A packet goes out at once, header and body in one call, straight from the
  * user's memory; what the socket does not take is queued. Order is always: the
- * batch (out[]), then the queue, then new packets.
+ * batch (buf[]), then the queue, then new packets.
  *
  * The batch is for programs that send many small messages in a row (burst.h). It
  * is flushed by the engine as soon as the program waits or tests, and by a timer if
@@ -23,7 +23,7 @@
 #include "tcp.h"
 #include "watch.h"
 
-#define OUT_SIZE 16384 /* batch of small packets */
+#define BUF_SIZE 16384 /* batch of small packets */
 
 struct out_vec {
 	struct o2g_seg v[TCP_IOV]; /* struct iovec */
@@ -76,51 +76,60 @@ static ssize_t vec_send(int fd, struct out_vec *o)
 	return tcp_call_sendmsg(fd, &m);
 }
 
-static bool out_empty(const struct tcp_conn *k)
+static bool buf_empty(const struct tcp_out *out)
 {
-	return k->out_head == k->out_tail;
+	return out->head == out->tail;
 }
 
 /* --- the queue --- */
 
-/* @n bytes went out: packets that are out move to @done or are freed. */
+/* A packet is out: it moves to @done or is freed. */
+static void tx_done(struct tcp_conn *k, struct o2g_tx *tx,
+		    struct o2g_list *done)
+{
+	o2g_list_del(&tx->link);
+	if (tx == k->out.last_here)
+		tcp_conn_has_moved(k);
+	if (tx == k->out.current)
+		k->out.current = NULL;
+	else if (tx->req)
+		o2g_list_add_tail(&tx->link, done);
+	if (!tx->req)
+		free(tx);
+}
+
+/* @n bytes went out. */
 static void push_advance(struct tcp_conn *k, u64 n, struct o2g_list *done)
 {
-	u64 step = k->out_tail - k->out_head;
+	struct tcp_out *out = &k->out;
+	u64 step = out->tail - out->head;
 
 	if (step > n)
 		step = n;
-	k->out_head += step;
+	out->head += step;
 	n -= step;
-	if (out_empty(k))
-		k->out_head = k->out_tail = 0;
-	while (!o2g_list_empty(&k->queue)) {
+	if (buf_empty(out))
+		out->head = out->tail = 0;
+	while (!o2g_list_empty(&out->queue)) {
 		struct o2g_tx *tx =
-			o2g_list_first(&k->queue, struct o2g_tx, link);
+			o2g_list_first(&out->queue, struct o2g_tx, link);
 
 		if (!o2g_tx_advance(tx, &n))
 			break;
-		o2g_list_del(&tx->link);
-		if (tx == k->last_here)
-			tcp_conn_has_moved(k);
-		if (tx == k->current)
-			k->current = NULL;
-		else if (tx->req)
-			o2g_list_add_tail(&tx->link, done);
-		if (!tx->req)
-			free(tx);
+		tx_done(k, tx, done);
 	}
 }
 
 static void push_collect(struct tcp_conn *k, struct out_vec *o)
 {
+	struct tcp_out *out = &k->out;
 	struct o2g_list *i;
 
 	o->n = 0;
 	o->bytes = 0;
-	if (!out_empty(k))
-		vec_add(o, k->out + k->out_head, k->out_tail - k->out_head);
-	o2g_list_for_each(i, &k->queue) {
+	if (!buf_empty(out))
+		vec_add(o, out->buf + out->head, out->tail - out->head);
+	o2g_list_for_each(i, &out->queue) {
 		struct o2g_tx *tx = container_of(i, struct o2g_tx, link);
 
 		if (o->n + 2 > TCP_IOV)
@@ -131,13 +140,13 @@ static void push_collect(struct tcp_conn *k, struct out_vec *o)
 		if (tx->left &&
 		    !vec_add_body(k->chan, o, tx->req, tx->off, tx->left))
 			return;
-		if (tx == k->last_here)
+		if (tx == out->last_here)
 			return;
 	}
 }
 
-/* One call. True: the socket took it all, there may be more to send. */
-static bool push_once(struct tcp_conn *k)
+/* One call. */
+static void push_once(struct tcp_conn *k)
 {
 	struct o2g_list done;
 	struct out_vec o;
@@ -145,10 +154,10 @@ static bool push_once(struct tcp_conn *k)
 
 	o2g_list_init(&done);
 	push_collect(k, &o);
-	n = vec_send(k->out_fd, &o);
+	n = vec_send(k->out.fd, &o);
 	if (n < 0 && n != -EAGAIN) {
 		tcp_conn_broken(k, n);
-		return false;
+		return;
 	}
 	if (n < 0)
 		n = 0;
@@ -159,21 +168,22 @@ static bool push_once(struct tcp_conn *k)
 		o2g_list_del(&tx->link);
 		o2g_proto_sent(k->chan->core, tx->req);
 	}
-	k->blocked = false;
-	if ((u64)n < o.bytes)
+	if ((u64)n < o.bytes && k->out.state == TCP_OUT_PUSHING)
 		tcp_conn_block(k);
-	return !k->blocked;
 }
 
 void tcp_push(struct tcp_conn *k)
 {
-	if (k->pushing || k->state != TCP_OPEN || k->tx_err)
+	struct tcp_out *out = &k->out;
+
+	if (out->state > TCP_OUT_BLOCKED)
 		return;
-	k->pushing = true;
-	while (!out_empty(k) || !o2g_list_empty(&k->queue))
-		if (!push_once(k))
-			break;
-	k->pushing = false;
+	out->state = TCP_OUT_PUSHING;
+	while (out->state == TCP_OUT_PUSHING &&
+	       !(buf_empty(out) && o2g_list_empty(&out->queue)))
+		push_once(k);
+	if (out->state == TCP_OUT_PUSHING)
+		out->state = TCP_OUT_OPEN;
 }
 
 static struct o2g_tx *queue_add(struct tcp_conn *k, const void *hdr,
@@ -191,7 +201,7 @@ static struct o2g_tx *queue_add(struct tcp_conn *k, const void *hdr,
 	tx->req = req;
 	tx->off = off;
 	tx->left = len;
-	o2g_list_add_tail(&tx->link, &k->queue);
+	o2g_list_add_tail(&tx->link, &k->out.queue);
 	return tx;
 }
 
@@ -202,14 +212,14 @@ static int enqueue(struct tcp_conn *k, const void *hdr, u32 hdr_done,
 
 	if (!tx)
 		return -ENOMEM;
-	if (k->pushing || k->blocked || k->state != TCP_OPEN)
+	if (k->out.state != TCP_OUT_OPEN)
 		return req ? 1 : 0;
-	k->current = tx;
+	k->out.current = tx;
 	tcp_push(k);
-	if (!k->current)
+	if (!k->out.current)
 		return 0;
-	k->current = NULL;
-	if (k->tx_err && req) {
+	k->out.current = NULL;
+	if (k->out.state == TCP_OUT_BROKEN && req) {
 		o2g_list_del(&tx->link);
 		return -O2G_ERR_PEER;
 	}
@@ -224,23 +234,25 @@ void tcp_send_moved(struct tcp_conn *k)
 	u8 hdr[O2G_HDR_SIZE];
 
 	o2g_wire_encode(&h, hdr);
-	k->last_here = queue_add(k, hdr, 0, NULL, 0, 0);
-	if (k->last_here && !k->blocked)
+	k->out.last_here = queue_add(k, hdr, 0, NULL, 0, 0);
+	if (k->out.state == TCP_OUT_OPEN)
 		tcp_push(k);
 }
 
 void tcp_send_drop(struct tcp_conn *k)
 {
-	o2g_list_del(&k->dirty);
-	while (!o2g_list_empty(&k->queue)) {
+	struct tcp_out *out = &k->out;
+
+	o2g_list_del(&out->dirty);
+	while (!o2g_list_empty(&out->queue)) {
 		struct o2g_tx *tx =
-			o2g_list_first(&k->queue, struct o2g_tx, link);
+			o2g_list_first(&out->queue, struct o2g_tx, link);
 
 		o2g_list_del(&tx->link);
 		if (!tx->req)
 			free(tx);
 	}
-	k->out_head = k->out_tail = 0;
+	out->head = out->tail = 0;
 }
 
 /* --- a new packet --- */
@@ -255,8 +267,8 @@ static ssize_t send_small(struct tcp_conn *k, const u8 *hdr,
 	memcpy(buf, hdr, O2G_HDR_SIZE);
 	if (len)
 		chan_req_read(req, off, buf + O2G_HDR_SIZE, len);
-	n = tcp_call_send(k->out_fd, buf, O2G_HDR_SIZE + len);
-	o2g_burst_left(&k->burst, k->chan->turn);
+	n = tcp_call_send(k->out.fd, buf, O2G_HDR_SIZE + len);
+	o2g_burst_left(&k->out.burst, k->chan->turn);
 	if (unlikely(n < (ssize_t)(O2G_HDR_SIZE + len)))
 		tcp_conn_block(k);
 	return n;
@@ -272,7 +284,7 @@ static ssize_t send_large(struct tcp_conn *k, const u8 *hdr,
 	o.bytes = 0;
 	vec_add(&o, hdr, O2G_HDR_SIZE);
 	vec_add_body(k->chan, &o, req, off, len);
-	n = vec_send(k->out_fd, &o);
+	n = vec_send(k->out.fd, &o);
 	if (n < (ssize_t)o.bytes)
 		tcp_conn_block(k);
 	return n;
@@ -303,27 +315,27 @@ static int send_now(struct tcp_conn *k, const struct o2g_hdr *h,
 }
 
 /* @n bytes more are in the batch. */
-static void out_grown(struct tcp_conn *k, u64 n)
+static void buf_grown(struct tcp_conn *k, u64 n)
 {
 	struct tcp_chan *c = k->chan;
 	u32 us;
 
-	k->out_tail += n;
-	if (o2g_list_empty(&k->dirty))
-		o2g_list_add_tail(&k->dirty, &c->dirty);
+	k->out.tail += n;
+	if (o2g_list_empty(&k->out.dirty))
+		o2g_list_add_tail(&k->out.dirty, &c->dirty);
 	if (c->chan.needs_flush)
 		return;
 	c->chan.needs_flush = true;
-	us = o2g_batch_begin(&c->batch, k->burst.last_ns);
+	us = o2g_batch_begin(&c->batch, k->out.burst.last_ns);
 	if (us)
 		chan_timer_set(c->chan.ep, &c->flush_timer, us);
 }
 
-static bool out_fits(struct tcp_conn *k, u64 len)
+static bool buf_fits(struct tcp_out *out, u64 len)
 {
-	if (unlikely(!k->out))
-		k->out = malloc(OUT_SIZE);
-	return k->out && k->out_tail + O2G_HDR_SIZE + len <= OUT_SIZE;
+	if (unlikely(!out->buf))
+		out->buf = malloc(BUF_SIZE);
+	return out->buf && out->tail + O2G_HDR_SIZE + len <= BUF_SIZE;
 }
 
 /* May it be copied to the batch? Makes the batch if so. */
@@ -332,32 +344,35 @@ static inline bool batch(struct tcp_conn *k, u64 len)
 	if (len > TCP_SMALL)
 		return false;
 	/* A batch that waits takes what fits: nothing may overtake it. */
-	if (!o2g_burst_goes_on(&k->burst, k->chan->turn) && out_empty(k))
+	if (!o2g_burst_goes_on(&k->out.burst, k->chan->turn) &&
+	    buf_empty(&k->out))
 		return false;
-	return out_fits(k, len);
+	return buf_fits(&k->out, len);
 }
 
 int tcp_send(struct chan *c, struct chan_peer *p, const struct o2g_hdr *h,
 	     struct o2g_req *req, u64 off, u64 len)
 {
 	struct tcp_conn *k = p->link;
+	struct tcp_out *out;
 	u8 hdr[O2G_HDR_SIZE];
 
-	if (unlikely(!k || k->state >= TCP_HANDED || k->tx_err))
+	if (unlikely(!k || k->out.state >= TCP_OUT_BROKEN))
 		return -O2G_ERR_PEER;
+	out = &k->out;
 	tcp_conn_hot(k);
-	if (likely(k->state == TCP_OPEN && o2g_list_empty(&k->queue) &&
-		   !k->pushing)) {
+	if (likely(out->state <= TCP_OUT_BLOCKED &&
+		   o2g_list_empty(&out->queue))) {
 		if (batch(k, len)) {
-			u8 *at = k->out + k->out_tail;
+			u8 *at = out->buf + out->tail;
 
 			o2g_wire_encode(h, at);
 			if (len)
 				chan_req_read(req, off, at + O2G_HDR_SIZE, len);
-			out_grown(k, O2G_HDR_SIZE + len);
+			buf_grown(k, O2G_HDR_SIZE + len);
 			return 0;
 		}
-		if (out_empty(k))
+		if (buf_empty(out))
 			return send_now(k, h, req, off, len);
 	}
 	o2g_wire_encode(h, hdr);
@@ -374,8 +389,8 @@ static noinline int inject_rest(struct tcp_conn *k, ssize_t n, u64 bytes)
 	/* With a request it is queued, or learns of the error. */
 	if (n <= 0)
 		return -EAGAIN;
-	k->out_head = n;
-	k->out_tail = bytes;
+	k->out.head = n;
+	k->out.tail = bytes;
 	return 0;
 }
 
@@ -387,28 +402,30 @@ int tcp_inject(struct chan *c, struct chan_peer *p, const struct o2g_hdr *h,
 	       const void *buf, u64 len)
 {
 	struct tcp_conn *k = p->link;
+	struct tcp_out *out;
 	u64 bytes = O2G_HDR_SIZE + len;
 	bool wait;
 	ssize_t n;
 	u8 *at;
 
-	if (unlikely(!k || k->state != TCP_OPEN || k->tx_err || k->pushing ||
-		     !o2g_list_empty(&k->queue) || !out_fits(k, len)))
+	if (unlikely(!k || k->out.state > TCP_OUT_BLOCKED ||
+		     !o2g_list_empty(&k->out.queue) || !buf_fits(&k->out, len)))
 		return -EAGAIN;
+	out = &k->out;
 	if (unlikely(k->chan->hot[0] != k))
 		tcp_conn_hot(k);
 	/* Nothing may overtake a batch. */
-	wait = o2g_burst_goes_on(&k->burst, k->chan->turn) || !out_empty(k);
-	at = k->out + k->out_tail;
+	wait = o2g_burst_goes_on(&out->burst, k->chan->turn) || !buf_empty(out);
+	at = out->buf + out->tail;
 	o2g_wire_put(h, at);
 	if (len)
 		memcpy(at + O2G_HDR_SIZE, buf, len);
 	if (wait) {
-		out_grown(k, bytes);
+		buf_grown(k, bytes);
 		return 0;
 	}
-	n = tcp_call_send(k->out_fd, at, bytes);
-	o2g_burst_left(&k->burst, k->chan->turn);
+	n = tcp_call_send(out->fd, at, bytes);
+	o2g_burst_left(&out->burst, k->chan->turn);
 	return likely(n == (ssize_t)bytes) ? 0 : inject_rest(k, n, bytes);
 }
 
@@ -422,10 +439,10 @@ void tcp_flush(struct chan *chan)
 	chan->needs_flush = false;
 	while (!o2g_list_empty(&c->dirty)) {
 		struct tcp_conn *k =
-			o2g_list_first(&c->dirty, struct tcp_conn, dirty);
+			o2g_list_first(&c->dirty, struct tcp_conn, out.dirty);
 
-		o2g_list_del(&k->dirty);
-		if (!k->blocked)
+		o2g_list_del(&k->out.dirty);
+		if (k->out.state == TCP_OUT_OPEN)
 			tcp_push(k);
 	}
 }

@@ -15,7 +15,7 @@ int tcp_inject(struct chan *c, struct chan_peer *p, const struct o2g_hdr *h,
 void tcp_flush(struct chan *c);
 
 void tcp_flush_timer(struct chan_timer *t);
-/* The last packet on this socket: see tcp_conn.last_here. */
+/* The last packet on this socket: see tcp_out.last_here. */
 void tcp_send_moved(struct tcp_conn *k);
 /* Send what is queued until it is out or the socket is full. */
 void tcp_push(struct tcp_conn *k);

@@ -60,18 +60,20 @@ static bool affords(struct tcp_chan *c, int fd)
 	o2g_list_for_each(i, &c->conns) {
 		struct tcp_conn *k = container_of(i, struct tcp_conn, all);
 
-		n += k->split || tcp_conn_is_split(k);
+		n += k->sockets == TCP_CALLING || k->sockets == TCP_TWO;
 	}
 	getrlimit(RLIMIT_NOFILE, &lim);
 	return n < TCP_SPLITS && (rlim_t)fd < lim.rlim_cur / 2;
 }
 
-/* Could its directions be parted? They are not yet. */
-static bool is_whole(const struct tcp_conn *k)
+/* Could its directions be parted, by the end that is @side? */
+static bool could_part(const struct tcp_conn *k, enum tcp_sockets side)
 {
-	return k->chan->splits && k->state == TCP_OPEN && !k->tx_err &&
-	       !k->hup && !k->split && !tcp_conn_is_split(k) &&
-	       k->intake == k->chan->intake;
+	bool flows = k->in.state == TCP_IN_PLAIN || k->in.state == TCP_IN_BUSY;
+
+	return k->chan->splits && k->sockets == side && flows &&
+	       k->out.state != TCP_OUT_BROKEN &&
+	       k->in.intake == k->chan->intake;
 }
 
 /* --- the caller --- */
@@ -85,6 +87,7 @@ int tcp_split_take(struct tcp_conn *k)
 		return -1;
 	fd = s->watch.fd;
 	k->split = NULL;
+	k->sockets = TCP_ALONE;
 	chan_timer_del(k->chan->chan.ep, &s->timer);
 	chan_watch_del(k->chan->chan.ep, &s->watch);
 	free(s);
@@ -107,7 +110,7 @@ static void fail(struct tcp_split *s, const char *why)
 	o2g_debug("tcp: no second socket to rank %u: %s", k->peer->core.rank,
 		  why);
 	tcp_split_stop(k);
-	if (k->moved)
+	if (k->in.state == TCP_IN_MOVED)
 		tcp_conn_lost(k, -O2G_ERR_PEER,
 			      "its second connection broke: %s", why);
 }
@@ -136,7 +139,7 @@ enum o2g_proto_reason tcp_split_moved(struct tcp_conn *k,
 	    h->src != k->peer->core.rank || h->dst != k->chan->core->rank ||
 	    h->credit)
 		return O2G_PROTO_BAD_STATE;
-	k->moved = true;
+	k->in.state = TCP_IN_MOVED;
 	/* Not from here: whoever reads the first socket is not done with it. */
 	if (k->split->state == STANDS)
 		chan_timer_set(k->chan->chan.ep, &k->split->timer, 0);
@@ -172,7 +175,7 @@ static int on_verdict(struct tcp_split *s)
 	if (le32_to_cpu(s->verdict.code) != TCP_ACCEPTED)
 		return -ECONNREFUSED;
 	s->state = STANDS;
-	if (k->moved)
+	if (k->in.state == TCP_IN_MOVED)
 		follow(k);
 	return 0;
 }
@@ -213,7 +216,7 @@ static int call_again(struct tcp_conn *k)
 	socklen_t len = sizeof(ss);
 	int fd;
 
-	if (getpeername(k->watch.fd, (struct sockaddr *)&ss, &len))
+	if (getpeername(k->in.sock.watch.fd, (struct sockaddr *)&ss, &len))
 		return -errno;
 	fd = tcp_sock_create(ss.ss_family);
 	if (fd < 0)
@@ -230,9 +233,9 @@ void tcp_split_start(struct tcp_conn *k)
 	struct tcp_chan *c = k->chan;
 	struct tcp_split *s;
 
-	if (!k->caller || !is_whole(k))
+	if (!could_part(k, TCP_CALLER))
 		return;
-	k->caller = false; /* once */
+	k->sockets = TCP_ALONE; /* unless it works out */
 	s = calloc(1, sizeof(*s));
 	if (!s)
 		return;
@@ -249,6 +252,7 @@ void tcp_split_start(struct tcp_conn *k)
 		return;
 	}
 	k->split = s;
+	k->sockets = TCP_CALLING;
 	chan_timer_set(c->chan.ep, &s->timer, tcp_timeout_us());
 }
 
@@ -259,7 +263,7 @@ enum tcp_verdict tcp_split_offer(struct tcp_chan *c, u32 rank, int fd,
 {
 	struct tcp_conn *k = tcp_conn_find(c, rank);
 
-	if (!k || k->caller || !is_whole(k) || !affords(c, fd))
+	if (!k || !could_part(k, TCP_CALLED) || !affords(c, fd))
 		return TCP_DUPLICATE;
 	*conn = k;
 	return TCP_ACCEPTED;

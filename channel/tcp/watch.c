@@ -10,43 +10,49 @@
 #include "sock.h"
 #include "tcp.h"
 
+/* Where it sends. */
+static struct tcp_sock *outlet(struct tcp_conn *k)
+{
+	bool same = k->out.fd == k->in.sock.watch.fd;
+
+	return same ? &k->in.sock : &k->out.sock;
+}
+
 /*
  * An intake has its own way to say that something has come. Room is asked for only
  * when there was none: a socket has it nearly always, and an arrival that was read
  * before epoll told of it would still be an event, and wake somebody, because of it.
  */
-static u32 events_of(const struct tcp_conn *k, const struct chan_watch *w)
+static u32 events_of(struct tcp_conn *k, const struct tcp_sock *s)
 {
-	u32 room = k->asks_room && w->fd == k->out_fd ? EPOLLOUT : 0;
+	bool full = k->out.state == TCP_OUT_BLOCKED && s == outlet(k);
+	u32 events = EPOLLET | (full ? EPOLLOUT : 0);
 
-	if (w == &k->outlet) /* its end is also the other socket's */
-		return EPOLLET | room;
-	return EPOLLRDHUP | EPOLLET | (k->intake ? 0 : EPOLLIN) | room;
+	if (s == &k->out.sock) /* its end is also the other socket's */
+		return events;
+	return events | EPOLLRDHUP | (k->in.intake ? 0 : EPOLLIN);
 }
 
-int tcp_watch_add(struct tcp_conn *k, struct chan_watch *w)
+/* What there is already is reported. */
+int tcp_watch_add(struct tcp_conn *k, struct tcp_sock *s)
 {
-	int err;
+	u32 events = events_of(k, s);
+	int err = chan_watch_add(k->chan->chan.ep, &s->watch, events);
 
-	if (w->fd == k->out_fd)
-		k->asks_room = k->blocked;
-	err = chan_watch_add(k->chan->chan.ep, w, events_of(k, w));
-	if (w == &k->watch)
-		k->watched = !err;
+	s->events = err ? 0 : events;
 	return err;
 }
 
-/* What there is already is reported, as when it is added. */
+/* The same here. */
 void tcp_watch_room(struct tcp_conn *k, bool yes)
 {
-	bool same = k->watch.fd == k->out_fd;
-	struct chan_watch *w = same ? &k->watch : &k->outlet;
+	struct tcp_sock *s = outlet(k);
 	int err;
 
-	if ((same && !k->watched) || k->asks_room == yes)
+	if (!s->events || !(s->events & EPOLLOUT) == !yes)
 		return;
-	k->asks_room = yes;
-	err = chan_watch_mod(k->chan->chan.ep, w, events_of(k, w));
+	s->events ^= EPOLLOUT;
+	err = chan_watch_mod(k->chan->chan.ep, &s->watch, s->events);
 	if (err)
 		tcp_conn_broken(k, err);
 }
@@ -54,47 +60,48 @@ void tcp_watch_room(struct tcp_conn *k, bool yes)
 /* Adding reports what there is already: nothing is lost in between. */
 void tcp_conn_watch(struct tcp_conn *k)
 {
+	struct tcp_sock *s = &k->in.sock;
 	int err = 0;
 
-	k->streak = 0;
-	if (!k->watched && k->watch.fd >= 0)
-		err = tcp_watch_add(k, &k->watch);
+	k->in.streak = 0;
+	if (!s->events && s->watch.fd >= 0)
+		err = tcp_watch_add(k, s);
 	if (err)
 		tcp_conn_broken(k, err);
 }
 
 void tcp_conn_unwatch(struct tcp_conn *k)
 {
-	if (k->watched)
-		chan_watch_del(k->chan->chan.ep, &k->watch);
-	k->watched = false;
+	struct tcp_sock *s = &k->in.sock;
+
+	if (s->events)
+		chan_watch_del(k->chan->chan.ep, &s->watch);
+	s->events = 0;
 }
 
 void tcp_conn_block(struct tcp_conn *k)
 {
-	k->blocked = true;
-	if (k->watch.fd == k->out_fd)
+	k->out.state = TCP_OUT_BLOCKED;
+	if (outlet(k) == &k->in.sock)
 		tcp_conn_watch(k);
 	tcp_watch_room(k, true);
 }
 
 static void on_room(struct tcp_conn *k, u32 events)
 {
-	if (events & EPOLLOUT && k->blocked) {
-		k->blocked = false;
+	if (events & EPOLLOUT && k->out.state == TCP_OUT_BLOCKED)
 		tcp_push(k);
-	} else if (!(events & ~EPOLLOUT)) {
+	else if (!(events & ~EPOLLOUT))
 		tcp_watch_room(k, false); /* it was told of for nothing */
-	}
 }
 
-int tcp_conn_ready(struct chan_watch *w, u32 events)
+int tcp_in_ready(struct chan_watch *w, u32 events)
 {
-	struct tcp_conn *k = container_of(w, struct tcp_conn, watch);
+	struct tcp_conn *k = container_of(w, struct tcp_conn, in.sock.watch);
 
 	if (events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR))
-		k->hup = true;
-	if (w->fd == k->out_fd)
+		tcp_conn_ending(k);
+	if (w->fd == k->out.fd)
 		on_room(k, events);
 	if (events & (EPOLLIN | EPOLLRDHUP | EPOLLHUP | EPOLLERR))
 		return tcp_recv(k);
@@ -102,15 +109,15 @@ int tcp_conn_ready(struct chan_watch *w, u32 events)
 }
 
 /* The other socket says when the peer has gone; this one only when it broke. */
-int tcp_outlet_ready(struct chan_watch *w, u32 events)
+int tcp_out_ready(struct chan_watch *w, u32 events)
 {
-	struct tcp_conn *k = container_of(w, struct tcp_conn, outlet);
+	struct tcp_conn *k = container_of(w, struct tcp_conn, out.sock.watch);
 
 	if (events & (EPOLLERR | EPOLLHUP)) {
 		int err = tcp_sock_error(w->fd);
 
 		tcp_conn_broken(k, err ? err : -EPIPE);
-	} else if (w->fd == k->out_fd) {
+	} else if (w->fd == k->out.fd) {
 		on_room(k, events);
 	}
 	return 0;

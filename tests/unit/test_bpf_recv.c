@@ -23,6 +23,7 @@
 static struct bpf_chan *chan;
 static struct bpf_seat *seat;
 static struct tcp_conn conns[2];
+static struct bpf_member members[2];
 static struct chan_peer peer;
 static const struct tcp_intake intake;
 static u64 waiting[2]; /* bytes that recv() would give */
@@ -60,7 +61,7 @@ int tcp_read(struct tcp_conn *k)
 void tcp_conn_lost(struct tcp_conn *k, int err, const char *fmt, ...)
 {
 	happened('!');
-	chan->conns[bpf_index(k->intake_id)] = NULL;
+	chan->members[k - conns] = NULL;
 }
 
 int tcp_poll_hot(struct tcp_chan *c)
@@ -83,13 +84,13 @@ void tcp_disarm(struct chan *c)
 
 void tcp_conn_watch(struct tcp_conn *k)
 {
-	k->watched = true;
-	k->streak = 0;
+	k->in.sock.events = 1;
+	k->in.streak = 0;
 }
 
 void tcp_conn_unwatch(struct tcp_conn *k)
 {
-	k->watched = false;
+	k->in.sock.events = 0;
 }
 
 void tcp_split_start(struct tcp_conn *k)
@@ -173,12 +174,12 @@ static int setup(void **state)
 	for (u32 i = 0; i < 2; i++) {
 		conns[i].chan = &chan->tcp;
 		conns[i].peer = &peer;
-		conns[i].intake = &intake;
-		conns[i].intake_id = i;
-		conns[i].state = TCP_OPEN;
-		conns[i].watched = true;
-		o2g_list_init(&conns[i].more);
-		chan->conns[i] = &conns[i];
+		members[i] = (struct bpf_member){ &conns[i], .id = i };
+		conns[i].in.intake = &intake;
+		conns[i].in.joined = chan->members[i] = &members[i];
+		conns[i].in.state = TCP_IN_BUSY;
+		conns[i].in.sock.events = 1;
+		o2g_list_init(&conns[i].in.more);
 	}
 	return 0;
 }
@@ -262,7 +263,7 @@ static void poll__the_end_waits_for_the_ring(void **state)
 	u32 slow = reserve(1);
 
 	place(0, 'A');
-	conns[0].hup = true;
+	tcp_conn_ending(&conns[0]);
 	bpf_conn_recv(&conns[0]);
 	poll_all();
 	assert_string_equal(events, "");
@@ -288,7 +289,7 @@ static void keep_busy(u32 conn)
 		place(conn, 'A');
 		bpf_poll(&chan->tcp.chan);
 	}
-	assert_false(conns[conn].watched);
+	assert_false(conns[conn].in.sock.events);
 	assert_true(seat->conns[conn].calm); /* nor does it wake anybody */
 }
 
@@ -298,7 +299,7 @@ static void poll__who_is_silent_is_watched(void **state)
 	keep_busy(0);
 	for (int i = 0; i < BPF_IDLE; i++)
 		bpf_poll(&chan->tcp.chan);
-	assert_true(conns[0].watched);
+	assert_true(conns[0].in.sock.events);
 	assert_false(seat->conns[0].calm);
 }
 
@@ -307,7 +308,7 @@ static void poll__only_one_is_not_watched(void **state)
 {
 	keep_busy(0);
 	keep_busy(1);
-	assert_true(conns[0].watched);
+	assert_true(conns[0].in.sock.events);
 	assert_false(seat->conns[0].calm);
 }
 
@@ -317,7 +318,7 @@ static void arm__everybody_is_watched(void **state)
 	keep_busy(0);
 	assert_int_equal(syncs, 0);
 	assert_false(bpf_arm(&chan->tcp.chan));
-	assert_true(conns[0].watched);
+	assert_true(conns[0].in.sock.events);
 	assert_false(seat->conns[0].calm);
 	assert_int_equal(syncs, 1); /* what came without a word is seen */
 	assert_false(bpf_arm(&chan->tcp.chan));
@@ -347,8 +348,8 @@ static void poll__room_is_given_back(void **state)
 /* In a body of which @left bytes are missing. */
 static void in_body(u32 conn, u64 left)
 {
-	conns[conn].stream.in_body = true;
-	conns[conn].stream.body_left = left;
+	conns[conn].in.stream.in_body = true;
+	conns[conn].in.stream.body_left = left;
 }
 
 /* A few bytes of a long body wake nobody; the rest of it does, */
@@ -380,7 +381,7 @@ static void hint__woken_for_the_rest(void **state)
 	poll_all();
 	assert_int_equal(c->taken, TCP_LONG);
 	assert_int_equal(c->wake_at, 2 * TCP_LONG);
-	conns[0].stream.in_body = false;
+	conns[0].in.stream.in_body = false;
 	pass(0, TCP_LONG);
 	poll_all();
 	assert_int_equal(c->wake_at, 0);

@@ -76,7 +76,7 @@ static bool took_all(struct tcp_conn *k, u64 n)
 	return false;
 }
 
-static bool expects_none(const struct tcp_conn *k)
+static bool waits_never(struct tcp_conn *k, bool closed)
 {
 	return false;
 }
@@ -86,8 +86,7 @@ static const struct tcp_intake modest = {
 	.leave = leave,
 	.recv = tcp_read,
 	.took = took_all,
-	.expects = expects_none,
-	.later = leave,
+	.waits = waits_never,
 };
 
 /* The socket tells of the end once, together with what it holds. */

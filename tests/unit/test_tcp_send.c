@@ -102,9 +102,9 @@ static void inject__not_now(void **state)
 	assert_int_equal(host_inject(a, 1, 1, &x, 1), -EAGAIN); /* dialling */
 	exchange(a, b, 4);
 	assert_true(p->core.inject_max > TCP_SMALL);
-	((struct tcp_conn *)p->link)->tx_err = -EPIPE;
+	((struct tcp_conn *)p->link)->out.state = TCP_OUT_BROKEN;
 	assert_int_equal(host_inject(a, 1, 1, &x, 1), -EAGAIN);
-	((struct tcp_conn *)p->link)->tx_err = 0;
+	((struct tcp_conn *)p->link)->out.state = TCP_OUT_OPEN;
 	assert_int_equal(host_inject(a, 1, 1, &x, 1), 0);
 }
 
@@ -125,10 +125,10 @@ static void inject__socket_full(void **state)
 	k = a->peers[3].cp.link;
 	do {
 		fill(out, sizeof(out), sent);
-		k->burst.turn = k->chan->turn - 1; /* no burst */
+		k->out.burst.turn = k->chan->turn - 1; /* no burst */
 	} while (!host_inject(a, 3, sent, out, sizeof(out)) && ++sent < 100000);
 	assert_in_range(sent, 2, 99999);
-	assert_true(k->blocked);
+	assert_int_equal(k->out.state, TCP_OUT_BLOCKED);
 	while (round < sent) {
 		struct o2g_hdr h;
 
@@ -140,7 +140,7 @@ static void inject__socket_full(void **state)
 	}
 	assert_int_equal(host_inject(a, 3, 7, out, 8), 0);
 	assert_true(read_raw(a, fd, in, O2G_HDR_SIZE + 8));
-	assert_false(k->blocked);
+	assert_int_equal(k->out.state, TCP_OUT_OPEN);
 	assert_int_equal(a->peers[3].lost, 0);
 	close(fd);
 }
@@ -163,19 +163,20 @@ static void send__room_is_asked_for_when_there_is_none(void **state)
 	cts.cookie = s->r.id;
 	o2g_wire_encode(&cts, wire);
 	host_idle(both, 1, 30);
-	assert_true(k->watched);
-	assert_false(k->asks_room);
+	assert_true(k->in.sock.events);
+	assert_false(k->in.sock.events & EPOLLOUT);
 	assert_int_equal(send(fd, wire, sizeof(wire), 0), sizeof(wire));
 	host_idle(both, 1, 30);
 	assert_false(s->done); /* the socket is full */
-	assert_true(k->blocked && k->asks_room);
+	assert_int_equal(k->out.state, TCP_OUT_BLOCKED);
+	assert_true(k->in.sock.events & EPOLLOUT);
 	while (!s->done && recv(fd, in, sizeof(in), 0) > 0)
 		host_idle(both, 1, 1);
 	assert_true(s->done);
-	assert_false(k->blocked);
+	assert_int_equal(k->out.state, TCP_OUT_OPEN);
 	/* The first time it is told of for nothing is the last. */
-	k->watch.ready(&k->watch, EPOLLOUT);
-	assert_false(k->asks_room);
+	k->in.sock.watch.ready(&k->in.sock.watch, EPOLLOUT);
+	assert_false(k->in.sock.events & EPOLLOUT);
 	assert_int_equal(a->peers[3].lost, 0);
 	close(fd);
 }

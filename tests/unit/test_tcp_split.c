@@ -32,16 +32,16 @@ static bool is_split(void)
 {
 	struct tcp_conn *ka = conn(a, b), *kb = conn(b, a);
 
-	return tcp_conn_is_split(ka) && tcp_conn_is_split(kb) &&
-	       ka->out_fd == ka->outlet.fd && kb->out_fd == kb->outlet.fd &&
-	       !ka->split && !kb->split;
+	return ka->sockets == TCP_TWO && kb->sockets == TCP_TWO &&
+	       ka->out.fd == ka->out.sock.watch.fd &&
+	       kb->out.fd == kb->out.sock.watch.fd;
 }
 
 static void split_both(void)
 {
 	tc(a)->splits = tc(b)->splits = true;
 	exchange(a, b, 8);
-	assert_true(conn(a, b)->caller);
+	assert_int_equal(conn(a, b)->sockets, TCP_CALLER);
 	tcp_split_start(conn(a, b));
 	SOON(2, is_split());
 }
@@ -49,7 +49,7 @@ static void split_both(void)
 static void split__both_directions(void **state)
 {
 	split_both();
-	assert_int_not_equal(conn(a, b)->watch.fd, conn(a, b)->out_fd);
+	assert_int_not_equal(conn(a, b)->in.sock.watch.fd, conn(a, b)->out.fd);
 	for (int i = 0; i < 50; i++) {
 		exchange(a, b, i);
 		exchange(b, a, i * 7);
@@ -222,9 +222,8 @@ static void split__asks_for_room_again(void **state)
 	tc(a)->splits = tc(b)->splits = true;
 	exchange(a, b, 8);
 	tcp_conn_block(conn(b, a));
-	conn(b, a)->blocked = false;
+	conn(b, a)->out.state = TCP_OUT_OPEN;
 	tcp_conn_unwatch(conn(b, a));
-	assert_true(conn(b, a)->asks_room);
 	tcp_split_start(conn(a, b));
 	SOON(2, is_split());
 	exchange(b, a, 3 << 20);
@@ -235,9 +234,9 @@ static void split__asks_for_room_again(void **state)
 static void stays_whole(void)
 {
 	tcp_split_start(conn(a, b));
-	SOON(2, !conn(a, b)->split);
-	assert_false(tcp_conn_is_split(conn(a, b)));
-	assert_false(tcp_conn_is_split(conn(b, a)));
+	SOON(2, conn(a, b)->sockets != TCP_CALLING);
+	assert_int_not_equal(conn(a, b)->sockets, TCP_TWO);
+	assert_int_not_equal(conn(b, a)->sockets, TCP_TWO);
 	exchange(a, b, 100);
 	exchange(b, a, 100);
 	assert_true(none_lost(a) && none_lost(b));
@@ -248,7 +247,7 @@ static void split__refused_by_the_other(void **state)
 	tc(a)->splits = true;
 	exchange(a, b, 8);
 	stays_whole();
-	assert_false(conn(a, b)->caller); /* asked once, not again */
+	assert_int_equal(conn(a, b)->sockets, TCP_ALONE); /* not again */
 }
 
 static void split__not_by_who_was_called(void **state)
@@ -277,7 +276,7 @@ static void split__a_limited_number(void **state)
 		static struct chan_peer nobody = { .core.rank = 39 };
 
 		fakes[i].peer = &nobody;
-		fakes[i].outlet.fd = 0;
+		fakes[i].sockets = TCP_TWO;
 		o2g_list_add_tail(&fakes[i].all, &tc(b)->conns);
 	}
 	stays_whole();
@@ -389,14 +388,15 @@ static void moved__before_the_verdict(void **state)
 
 	send_byte(x.first, 1);
 	send_moved(x.first);
-	SOON(1, x.k->moved);
+	SOON(1, x.k->in.state == TCP_IN_MOVED);
 	shutdown(x.first, SHUT_WR); /* no loss: it is done with this one */
 	host_idle(both, 1, 20);
 	send_all(x.second, &v, sizeof(v));
 	send_byte(x.second, 2);
 	receives(1);
 	receives(2);
-	assert_true(tcp_conn_is_split(x.k) && !x.k->moved);
+	assert_int_equal(x.k->sockets, TCP_TWO);
+	assert_int_not_equal(x.k->in.state, TCP_IN_MOVED);
 	assert_true(none_lost(a));
 	called_close(&x);
 }
@@ -460,7 +460,7 @@ static void moved__to_nowhere(void **state)
 	struct called x = called_twice(&v);
 
 	send_moved(x.first);
-	SOON(1, x.k->moved);
+	SOON(1, x.k->in.state == TCP_IN_MOVED);
 	close(x.second);
 	SOON(1, a->peers[3].lost == 1);
 

@@ -69,7 +69,8 @@ static void wait_left(u64 left, int before)
 	struct tcp_conn *k;
 
 	while ((k = tcp_conn_find(tc(a), PEER))) {
-		if (left ? k->stream.in_body && k->stream.body_left == left :
+		if (left ? k->in.stream.in_body &&
+				    k->in.stream.body_left == left :
 			   a->packets > before)
 			return;
 		assert_true(o2g_now_us() < end);
