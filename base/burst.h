@@ -50,11 +50,18 @@ static inline void o2g_burst_left(struct o2g_burst *b, uint64_t turn)
 }
 
 /* Or, where asking the clock is too dear for that: the first of a turn only says so,
- * and the burst begins with the next. */
+ * and the burst begins with the next ... */
 static inline void o2g_burst_first(struct o2g_burst *b, uint64_t turn)
 {
 	b->last_ns = 0;
 	b->turn = turn;
+}
+
+/* ... which says so when its call has returned. */
+static inline void o2g_burst_returned(struct o2g_burst *b)
+{
+	if (b->last_ns)
+		b->last_ns = o2g_now_ns();
 }
 
 /* A batch that waits, and its timer. */

@@ -15,6 +15,7 @@
 #ifndef ENG_KERNEL_H
 #define ENG_KERNEL_H
 
+#include "burst.h"
 #include "carrier.h"
 
 struct o2gd_shared;
@@ -23,15 +24,12 @@ struct o2gd_cqe;
 
 /* Small messages that leave together; kernel_batch.c. */
 struct kern_batch {
-	u32 turn;      /* grows when the program asks for anything else */
-	u32 last_turn; /* of the last small message */
-	u64 last_ns;   /* when that was; 0: nobody looked */
-	char *buf;     /* struct o2gd_small and bodies */
+	u32 turn; /* grows when the program asks for anything else */
+	struct o2g_burst burst;
+	char *buf; /* struct o2gd_small and bodies */
 	size_t len;
-	u64 since_ns;
-	struct chan_timer timer;
-	bool timer_set;
-	u32 flush_us;
+	struct o2g_batch batch;
+	struct chan_timer timer; /* of it */
 };
 
 struct kern {

@@ -2,10 +2,9 @@
 /*
  * Small messages in a row: one system call for many of them.
  *
- * The first leaves at once. One that follows within microseconds, with nothing
- * asked of the library in between, is copied to the batch, which leaves as soon as
- * the program waits, tests or hands the driver anything else, and by a timer if it
- * does none of that. A ping-pong receives between two sends and never gets here.
+ * base/burst.h says which: those that follow each other with nothing asked of the
+ * library in between. The batch leaves as soon as the program waits, tests or hands
+ * the driver anything else, and by a timer if it does none of that.
  *
  * What is in the batch is complete for the program. A message that the driver has
  * no credit for becomes a request of its own, in order, which nobody waits for.
@@ -14,12 +13,7 @@
 
 #include <stdlib.h>
 
-#include "clock.h"
 #include "uapi/o2g.h"
-
-#define BURST_NS 20000
-#define FLUSH_US 50	  /* a batch waits for a flush this long ... */
-#define FLUSH_MAX_US 6400 /* ... or this, where it never had to */
 
 static size_t space_for(size_t len)
 {
@@ -30,17 +24,10 @@ static size_t space_for(size_t len)
 /* Is this the next of several? */
 static bool in_burst(struct kern_batch *b)
 {
-	u64 now, last = b->last_ns;
-
-	if (b->last_turn != b->turn) {
-		b->last_turn = b->turn;
-		b->last_ns = 0;
-		return false;
-	}
-	now = o2g_now_ns();
-	b->last_ns = now;
-	/* The clock is not asked for the first: it may be long ago. */
-	return last && now - last < BURST_NS;
+	if (b->burst.turn == b->turn)
+		return o2g_burst_goes_on(&b->burst, b->turn);
+	o2g_burst_first(&b->burst, b->turn);
+	return false;
 }
 
 static void append(struct kern_batch *b, u32 rank, u64 tag, const void *buf,
@@ -58,20 +45,16 @@ static void append(struct kern_batch *b, u32 rank, u64 tag, const void *buf,
 
 static void leave_soon(struct o2g_ep *ep, struct kern_batch *b)
 {
+	u32 us = o2g_batch_begin(&b->batch, b->burst.last_ns);
+
 	ep->kern->chan.needs_flush = true;
-	b->since_ns = b->last_ns;
-	if (b->timer_set)
-		return;
-	b->timer_set = true;
-	chan_timer_set(ep->kern->chan.ep, &b->timer, b->flush_us);
+	if (us)
+		chan_timer_set(ep->kern->chan.ep, &b->timer, us);
 }
 
 void kern_batch_left(struct o2g_ep *ep)
 {
-	struct kern_batch *b = &ep->kern->batch;
-
-	if (b->last_ns)
-		b->last_ns = o2g_now_ns();
+	o2g_burst_returned(&ep->kern->batch.burst);
 }
 
 bool kern_batch_take(struct o2g_ep *ep, u32 rank, u64 tag, const void *buf,
@@ -157,28 +140,22 @@ int kern_batch_flush(struct o2g_ep *ep)
 	return err;
 }
 
-/*
- * A timer costs a thread its sleep, and most programs wait or test soon after a
- * burst. So it is not taken back when the batch leaves; each time it finds nothing
- * to do the next one is set later, until one has.
- */
 static void timer(struct chan_timer *t)
 {
 	struct kern_batch *b = container_of(t, struct kern_batch, timer);
 	struct kern *k = container_of(b, struct kern, batch);
 
-	b->timer_set = false;
-	if (!b->len) {
-		if (b->flush_us < FLUSH_MAX_US)
-			b->flush_us *= 2;
+	switch (o2g_batch_timer(&b->batch, b->len, o2g_now_ns())) {
+	case O2G_BATCH_GONE:
 		return;
+	case O2G_BATCH_DUE:
+		if (!kern_batch_flush(ep_of_chan(k->chan.ep)))
+			return;
+		break; /* some had to stay */
+	case O2G_BATCH_YOUNG:
+		break;
 	}
-	b->flush_us = FLUSH_US;
-	if (o2g_now_ns() - b->since_ns >= FLUSH_US * 1000 / 2 &&
-	    !kern_batch_flush(ep_of_chan(k->chan.ep)))
-		return;
-	b->timer_set = true;
-	chan_timer_set(k->chan.ep, t, FLUSH_US);
+	chan_timer_set(k->chan.ep, t, o2g_batch_again(&b->batch));
 }
 
 void kern_batch_init(struct o2g_ep *ep)
@@ -187,7 +164,7 @@ void kern_batch_init(struct o2g_ep *ep)
 
 	o2g_list_init(&b->timer.link);
 	b->timer.fn = timer;
-	b->flush_us = FLUSH_US;
+	o2g_batch_init(&b->batch);
 }
 
 void kern_batch_cleanup(struct o2g_ep *ep)
