@@ -240,7 +240,7 @@ int shm_seg_create(struct shm *s, char *why, size_t why_size)
 	err = allocate(seg->fd, 0, SHM_PAGE);
 	if (err) {
 		snprintf(why, why_size,
-			 "no room for %u bytes in %s: %s; see O2G_SHM_DIR",
+			 "no room for %d bytes in %s: %s; see O2G_SHM_DIR",
 			 SHM_PAGE, dir, strerror(-err));
 		goto err_close;
 	}
