@@ -88,12 +88,12 @@ static void reach(struct o2g_ep *ep, struct eng_peer *p)
 
 static void reach_awaited(struct o2g_ep *ep)
 {
+	struct eng_peer *p;
+
 	if (!ep->resolve)
 		return;
 	find_awaited(ep);
-	for (int i = 0; i < ep->size; i++)
-		if (ep->peers[i] && ep->peers[i]->awaited)
-			reach(ep, ep->peers[i]);
+	eng_for_each_peer(p, ep) if (p->awaited) reach(ep, p);
 }
 
 /* --- what is doomed --- */
@@ -144,13 +144,12 @@ void eng_ended_give_up(struct o2g_ep *ep)
 
 static void give_up_sends(struct o2g_ep *ep)
 {
+	struct eng_peer *p;
+
 	if (!may_be_doomed(ep))
 		return;
-	for (int i = 0; i < ep->size; i++)
-		if (ep->peers[i] && !ep->peers[i]->lost)
-			o2g_proto_give_up_sends(&ep->core,
-						&ep->peers[i]->cp.core,
-						is_doomed, ep);
+	eng_for_each_peer(p, ep) if (!p->lost)
+		o2g_proto_give_up_sends(&ep->core, &p->cp.core, is_doomed, ep);
 	if (ep->driver)
 		ep->driver->give_up(ep, O2G_REQ_SEND, is_doomed);
 }

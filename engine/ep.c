@@ -80,8 +80,9 @@ int ep_open(const struct o2g_attr *attr, struct kern *kern, struct o2g_ep **out)
 	ep->driver = kern ? &driver_carrier : NULL;
 	ep->any = kern ? &both_carriers : &own_carrier;
 	set_identity(ep, attr);
-	ep->peers = calloc(attr->size, sizeof(*ep->peers));
-	if (!ep->peers)
+	o2g_list_init(&ep->retired);
+	err = peers_init(&ep->peers, (u32)attr->size);
+	if (err)
 		goto err_ep;
 	err = init_core(ep);
 	if (err)
@@ -109,7 +110,7 @@ err_channels:
 err_core:
 	free(ep->core.match.bins);
 err_peers:
-	free(ep->peers);
+	peers_cleanup(&ep->peers);
 err_ep:
 	free(ep);
 err_kern:
@@ -142,22 +143,23 @@ int o2g_open(const struct o2g_attr *attr, struct o2g_ep **ep)
 	return ep_open(attr, kern, ep);
 }
 
+static bool is_being_sent(const struct eng_peer *p)
+{
+	struct o2g_list *l;
+
+	o2g_list_for_each(l, &p->cp.core.waiting)
+		if (container_of(l, struct o2g_req, link)->state == O2G_ST_XMIT)
+			return true;
+	return false;
+}
+
 /* Nothing sent is still in our hands? */
 static int all_sent(void *arg)
 {
 	struct o2g_ep *ep = arg;
+	struct eng_peer *p;
 
-	for (int i = 0; i < ep->size; i++) {
-		struct eng_peer *p = ep->peers[i];
-		struct o2g_list *l;
-
-		if (!p || p->lost)
-			continue;
-		o2g_list_for_each(l, &p->cp.core.waiting)
-			if (container_of(l, struct o2g_req, link)->state ==
-			    O2G_ST_XMIT)
-				return 0;
-	}
+	eng_for_each_peer(p, ep) if (!p->lost && is_being_sent(p)) return 0;
 	return !ep->driver || ep->driver->all_sent(ep);
 }
 

@@ -10,6 +10,7 @@
 
 #include "channel.h"
 #include "lock.h"
+#include "peers.h"
 
 #define ENG_MAX_CHANNELS 5 /* one is the driver */
 
@@ -23,7 +24,7 @@ struct o2g_ep {
 	int rank, size;
 	struct eng_lock lock;
 	struct o2g_core core;
-	struct eng_peer **peers;   /* by rank, NULL until first use */
+	struct eng_peers peers;
 	const struct carrier *any; /* of receives whose sender may be carried by
 				    * either */
 	const struct carrier *driver; /* or NULL; its state is kern */
@@ -43,6 +44,7 @@ struct o2g_ep {
 	unsigned works;	     /* asked for and not begun */
 	unsigned workers;    /* threads that do some */
 	struct eng_peer *byes;
+	struct o2g_list retired; /* peers that are gone, see peer.c */
 
 	/* progress: the descriptors, whoever sleeps on them, timers */
 	int epfd;     /* every descriptor of the channels, edge-triggered */

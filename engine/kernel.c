@@ -198,13 +198,13 @@ static bool waits_for_credit(const struct eng_req *r)
 
 static bool all_sent(const struct o2g_ep *ep)
 {
+	struct eng_peer *p;
+
 	for (u32 i = 0; i < ep->nslabs; i++)
 		for (u32 j = 0; j < ENG_SLAB; j++)
 			if (waits_for_credit(&ep->slabs[i][j]))
 				return false;
-	for (int i = 0; i < ep->size; i++)
-		if (ep->peers[i] && waits_for_socket(ep, ep->peers[i]))
-			return false;
+	eng_for_each_peer(p, ep) if (waits_for_socket(ep, p)) return false;
 	return true;
 }
 

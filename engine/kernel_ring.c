@@ -170,9 +170,7 @@ static void request_event(struct o2g_ep *ep, const struct o2gd_cqe *c)
 	if (c->where)
 		take_body(ep->kern, r, c);
 	if (r->core.kind == O2G_REQ_RECV) {
-		struct eng_peer *p = c->source < (u32)ep->size ?
-					     eng_peer_get(ep, (int)c->source) :
-					     NULL;
+		struct eng_peer *p = eng_peer_get(ep, (int)c->source);
 
 		r->core.tag = c->tag;
 		r->core.got = c->length;

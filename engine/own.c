@@ -111,6 +111,8 @@ const struct carrier *carrier_find(const struct o2g_ep *ep, struct eng_peer *p)
 {
 	const struct chan *chan = p->cp.chan;
 
+	if (p->carrier)
+		return p->carrier;
 	if (!chan && ep->driver && (int)p->cp.core.rank != ep->rank)
 		return &both_carriers;
 	p->carrier = ep->driver && chan && chan->hands_over ? ep->driver :

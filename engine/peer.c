@@ -11,23 +11,38 @@
 #include "ended.h"
 #include "log.h"
 
-struct eng_peer *eng_peer_get(struct o2g_ep *ep, int rank)
+static struct eng_peer *new_peer(struct o2g_ep *ep)
 {
-	struct eng_peer *p;
+	struct eng_peer *p = calloc(1, sizeof(*p));
 
-	if (rank < 0 || rank >= ep->size)
-		return NULL;
-	p = ep->peers[rank];
-	if (p)
-		return p;
-	p = calloc(1, sizeof(*p));
 	if (!p)
 		return NULL;
-	o2g_peer_init(&ep->core, &p->cp.core, rank);
 	p->ep = ep;
 	if (!ep->driver)
 		p->carrier = &own_carrier;
-	ep->peers[rank] = p;
+	return p;
+}
+
+static void make_known(struct o2g_ep *ep, struct eng_peer *p, u32 number)
+{
+	o2g_peer_init(&ep->core, &p->cp.core, number);
+	o2g_list_add_tail(&p->known, &ep->peers.known);
+}
+
+struct eng_peer *eng_peer_get(struct o2g_ep *ep, int rank)
+{
+	struct eng_peer *p = eng_peer_known(ep, rank);
+
+	if (p || (unsigned)rank >= (unsigned)ep->size)
+		return p;
+	p = new_peer(ep);
+	if (!p)
+		return NULL;
+	if (peers_set(&ep->peers, (u32)rank, p)) {
+		free(p);
+		return NULL;
+	}
+	make_known(ep, p, (u32)rank);
 	return p;
 }
 
@@ -61,7 +76,7 @@ struct eng_peer *eng_peer_connect(struct o2g_ep *ep, int rank, int *err)
 {
 	struct eng_peer *p;
 
-	if (rank < 0 || rank >= ep->size) {
+	if (!eng_peer_exists(ep, rank)) {
 		*err = -EINVAL;
 		return NULL;
 	}
@@ -96,6 +111,23 @@ static void forget_elsewhere(struct eng_peer *p)
 	}
 }
 
+/* Most peers are never lost: the text takes memory when there is one. */
+static void remember_error(struct eng_peer *p, const char *why)
+{
+	static const char fmt[] = "rank %u on %s: %s";
+	const char *host = p->cp.host[0] ? p->cp.host : "an unknown host";
+	int n = snprintf(NULL, 0, fmt, p->cp.core.rank, host, why) + 1;
+
+	p->error = malloc((size_t)n);
+	if (p->error)
+		snprintf(p->error, (size_t)n, fmt, p->cp.core.rank, host, why);
+}
+
+static const char *error_of(const struct eng_peer *p)
+{
+	return p->error ? p->error : "a peer; there is no memory to say why";
+}
+
 void chan_peer_lost(struct chan_peer *cp, int err, const char *fmt, ...)
 {
 	struct eng_peer *p = eng_peer_of(cp);
@@ -111,12 +143,11 @@ void chan_peer_lost(struct chan_peer *cp, int err, const char *fmt, ...)
 	va_end(ap);
 	if (cp->core.said_bye)
 		snprintf(why, sizeof(why), "it has finished");
-	snprintf(p->error, sizeof(p->error), "rank %u on %s: %s", cp->core.rank,
-		 cp->host[0] ? cp->host : "an unknown host", why);
+	remember_error(p, why);
 	if (err == -EBADMSG)
-		o2g_warn("%s; the connection is closed", p->error);
+		o2g_warn("%s; the connection is closed", error_of(p));
 	else
-		o2g_debug("lost %s", p->error);
+		o2g_debug("lost %s", error_of(p));
 	drop_link(p, false);
 	forget_elsewhere(p);
 	if (p->ep->driver)
@@ -152,21 +183,112 @@ void eng_byes(struct o2g_ep *ep)
 
 void eng_peers_say_bye(struct o2g_ep *ep)
 {
-	for (int i = 0; i < ep->size; i++) {
-		struct eng_peer *p = ep->peers[i];
+	struct eng_peer *p;
 
-		if (p && p->cp.chan && !p->lost && i != ep->rank)
-			o2g_proto_bye(&ep->core, &p->cp.core);
+	eng_for_each_peer(p, ep) if (p->cp.chan && !p->lost &&
+				     (int)p->cp.core.rank != ep->rank)
+		o2g_proto_bye(&ep->core, &p->cp.core);
+}
+
+/* --- peers of other jobs, which come and go --- */
+
+struct eng_peer *eng_peer_add(struct o2g_ep *ep, int *err)
+{
+	struct eng_peer *p = new_peer(ep);
+	u32 number;
+
+	*err = p ? peers_add(&ep->peers, p, &number) : -ENOMEM;
+	if (*err) {
+		free(p);
+		return NULL;
 	}
+	make_known(ep, p, number);
+	return p;
+}
+
+static void drop_message(struct o2g_match_entry *e, void *arg)
+{
+	struct eng_peer *p = arg;
+	struct o2g_unexp *u = container_of(e, struct o2g_unexp, match);
+
+	if (u->peer != &p->cp.core)
+		return;
+	o2g_match_remove(&p->ep->core.match, e);
+	eng_core_ops.unexp_free(&p->ep->core, u);
+}
+
+/* Requests that are free name nobody. */
+static void forget_in_free(struct o2g_ep *ep)
+{
+	for (struct eng_req *r = ep->free_reqs; r; r = r->next)
+		r->core.peer = NULL;
+}
+
+/* Does anything that its owner has not looked at yet name it? */
+static bool is_named(const struct eng_peer *p)
+{
+	const struct o2g_ep *ep = p->ep;
+
+	for (const struct eng_peer *q = ep->byes; q; q = q->next_bye)
+		if (q == p)
+			return true;
+	for (u32 i = 0; i < ep->nslabs; i++)
+		for (u32 j = 0; j < ENG_SLAB; j++)
+			if (ep->slabs[i][j].core.peer == &p->cp.core)
+				return true;
+	return p->taken;
+}
+
+static void free_peer(struct eng_peer *p)
+{
+	o2g_list_del(&p->known);
+	free(p->error);
+	free(p);
+}
+
+static void free_retired(struct o2g_ep *ep)
+{
+	struct o2g_list *l, *tmp;
+
+	forget_in_free(ep);
+	o2g_list_for_each_safe(l, tmp, &ep->retired) {
+		struct eng_peer *p = container_of(l, struct eng_peer, known);
+
+		if (!is_named(p))
+			free_peer(p);
+	}
+}
+
+/*
+ * The connection ends, and messages that nobody has asked for are dropped. Its
+ * memory goes, now or with a later one, when no request names it any more.
+ */
+void eng_peer_del(struct eng_peer *p)
+{
+	struct o2g_ep *ep = p->ep;
+
+	chan_peer_lost(&p->cp, -O2G_ERR_PEER, "it was disconnected");
+	o2g_match_each_unexpected(&ep->core.match, drop_message, p);
+	peers_del(&ep->peers, p->cp.core.rank);
+	o2g_list_del(&p->known);
+	o2g_list_add_tail(&p->known, &ep->retired);
+	free_retired(ep);
+}
+
+/* --- the end --- */
+
+static void free_all(struct o2g_list *peers)
+{
+	while (!o2g_list_empty(peers))
+		free_peer(o2g_list_first(peers, struct eng_peer, known));
 }
 
 void eng_peers_cleanup(struct o2g_ep *ep)
 {
-	for (int i = 0; i < ep->size; i++) {
-		struct eng_peer *p = ep->peers[i];
+	struct eng_peer *p;
 
-		if (!p)
-			continue;
+	eng_for_each_peer(p, ep)
+	{
 		if (!p->lost)
 			drop_link(p, true);
 		p->lost = true;
@@ -174,9 +296,9 @@ void eng_peers_cleanup(struct o2g_ep *ep)
 	}
 	if (ep->callbacks) /* which may ask who it was */
 		eng_run_callbacks(ep);
-	for (int i = 0; i < ep->size; i++)
-		free(ep->peers[i]);
-	free(ep->peers);
+	free_all(&ep->peers.known);
+	free_all(&ep->retired);
+	peers_cleanup(&ep->peers);
 }
 
 int o2g_peer_error(struct o2g_ep *ep, int rank, char *text, size_t size)
@@ -184,14 +306,14 @@ int o2g_peer_error(struct o2g_ep *ep, int rank, char *text, size_t size)
 	const struct eng_peer *p;
 	int ret = -ENOENT;
 
-	if (rank < 0 || rank >= ep->size)
-		return -EINVAL;
 	if (!ep_enter(ep))
 		return -O2G_ERR_FORKED;
 	p = eng_peer_known(ep, rank);
 	if (p && p->lost) {
-		snprintf(text, size, "%s", p->error);
+		snprintf(text, size, "%s", error_of(p));
 		ret = 0;
+	} else if (!eng_peer_exists(ep, rank)) {
+		ret = -EINVAL;
 	}
 	ep_unlock(ep);
 	return ret;
@@ -218,12 +340,12 @@ static void describe(struct eng_peer *p, struct o2g_peer_info *info)
 int o2g_peer_info(struct o2g_ep *ep, int rank, struct o2g_peer_info *info)
 {
 	struct eng_peer *p;
+	int err;
 
-	if (rank < 0 || rank >= ep->size)
-		return -EINVAL;
 	memset(info, 0, sizeof(*info));
 	if (!ep_enter(ep))
 		return -O2G_ERR_FORKED;
+	err = eng_peer_exists(ep, rank) ? 0 : -EINVAL;
 	p = eng_peer_known(ep, rank);
 	if (p) {
 		describe(p, info);
@@ -231,5 +353,5 @@ int o2g_peer_info(struct o2g_ep *ep, int rank, struct o2g_peer_info *info)
 			ep->driver->peer_info(ep, p, info);
 	}
 	ep_unlock(ep);
-	return 0;
+	return err;
 }

@@ -9,7 +9,8 @@
 #define ENG_AWAITED_LONG 4 /* the bits move up with each look */
 
 struct eng_peer {
-	struct chan_peer cp; /* cp.core is the core's peer */
+	struct chan_peer cp;   /* cp.core is the core's peer */
+	struct o2g_list known; /* ep->peers.known, or ep->retired */
 	struct o2g_ep *ep;
 	const struct carrier *carrier; /* NULL: not known yet, carrier_of() */
 	bool lost;
@@ -17,8 +18,9 @@ struct eng_peer {
 	bool bye_pending;    /* to be given up after this round: it said BYE, */
 	const char *bye_why; /* ... or else why */
 	struct eng_peer *next_bye;
-	u8 awaited; /* ENG_AWAITED_, see ended.c */
-	char error[728];
+	u8 awaited;	/* ENG_AWAITED_, see ended.c */
+	unsigned taken; /* messages of it that probes have taken */
+	char *error; /* what became of it, once it is lost; NULL: no memory */
 };
 
 static inline struct eng_peer *eng_peer_of(struct chan_peer *cp)
@@ -26,17 +28,37 @@ static inline struct eng_peer *eng_peer_of(struct chan_peer *cp)
 	return container_of(cp, struct eng_peer, cp);
 }
 
+static inline struct eng_peer *eng_peer_of_core(struct o2g_peer *p)
+{
+	return container_of(p, struct eng_peer, cp.core);
+}
+
 /* The peer, if it is known. */
 static inline struct eng_peer *eng_peer_known(const struct o2g_ep *ep, int rank)
 {
-	if (unlikely((unsigned)rank >= (unsigned)ep->size))
-		return NULL;
-	return ep->peers[rank];
+	return peers_get(&ep->peers, (u32)rank);
 }
+/* Is that the number of a peer at all? */
+static inline bool eng_peer_exists(const struct o2g_ep *ep, int rank)
+{
+	return (unsigned)rank < (unsigned)ep->size || eng_peer_known(ep, rank);
+}
+/* All that are known; the body may lose the peer, but must not delete it. */
+#define eng_for_each_peer(p, ep)                               \
+	for (struct o2g_list *l_ = (ep)->peers.known.next;     \
+	     l_ != &(ep)->peers.known &&                       \
+	     ((p) = container_of(l_, struct eng_peer, known)); \
+	     l_ = l_->next)
 /* ... or is made known. NULL: out of range, or of memory. */
 struct eng_peer *eng_peer_get(struct o2g_ep *ep, int rank);
 /* ... connected or connecting. NULL and *err when that is impossible. */
 struct eng_peer *eng_peer_connect(struct o2g_ep *ep, int rank, int *err);
+/* A peer of another job, not connected yet. Its number is cp.core.rank; NULL and
+ * *err when there can be none. */
+struct eng_peer *eng_peer_add(struct o2g_ep *ep, int *err);
+/* It is gone, and its number may be given to others. Not from inside a call of the
+ * core or of a channel. */
+void eng_peer_del(struct eng_peer *p);
 void eng_peers_say_bye(struct o2g_ep *ep);
 void eng_peers_cleanup(struct o2g_ep *ep);
 /* Give a peer up, but not from inside a call of the core. */

@@ -73,20 +73,22 @@ static int probe(struct o2g_ep *ep, int source, u64 tag, u64 ignore, bool block,
 			       .take = msg != NULL };
 	struct o2g_msg *m = NULL;
 
-	if (source != O2G_ANY_SOURCE) {
-		if (source < 0 || source >= ep->size)
-			return -EINVAL;
+	if (source != O2G_ANY_SOURCE)
 		p.src = (u32)source;
-	}
 	if (unlikely(!ep_enter(ep)))
 		return -O2G_ERR_FORKED;
-	p.result = -ENOMEM;
 	if (msg)
 		m = malloc(sizeof(*m));
-	if (m || !msg) {
+	if (source != O2G_ANY_SOURCE && !eng_peer_exists(ep, source)) {
+		p.result = -EINVAL;
+	} else if (msg && !m) {
+		p.result = -ENOMEM;
+	} else {
 		ep->calls++;
 		probe_locked(ep, &p, block);
 	}
+	if (m && !p.result && p.unexp)
+		eng_peer_of_core(p.unexp->peer)->taken++;
 	ep_unlock(ep);
 	if (p.result) {
 		free(m);

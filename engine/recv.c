@@ -20,8 +20,7 @@ static inline const struct carrier *set_match(struct o2g_ep *ep,
 		return ep->any;
 	p = eng_peer_known(ep, source);
 	if (unlikely(!p)) {
-		*err = (unsigned)source < (unsigned)ep->size ? -ENOMEM :
-							       -EINVAL;
+		*err = eng_peer_exists(ep, source) ? -ENOMEM : -EINVAL;
 		p = eng_peer_get(ep, source);
 		if (!p)
 			return NULL;
@@ -103,6 +102,7 @@ static int start_mrecv(struct o2g_ep *ep, struct eng_req *r,
 	eng_req_set_recv(&r->core, 0, 0);
 	if (!msg->unexp)
 		return ep->driver->mrecv(ep, r, msg->handle);
+	eng_peer_of_core(msg->unexp->peer)->taken--;
 	o2g_proto_mrecv(&ep->core, &r->core, msg->unexp);
 	return 0;
 }
