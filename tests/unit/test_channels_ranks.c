@@ -31,7 +31,7 @@ static void pair_killed(rank_fn *rank0, rank_fn *rank1)
 
 /* --- bytes arrive as they were sent --- */
 
-#define MESSAGES 400
+#define MESSAGES 120
 #define LONGEST (1u << 20)
 
 static u32 length_of(u32 message)
@@ -164,9 +164,11 @@ static void exchange__both_ways(void)
 	pair_well(exchange_read, exchange_read);
 }
 
+/* Where memory cannot be read that was all there is. */
 static void exchange__by_packets_only(void)
 {
-	pair_well(exchange_packets, exchange_packets);
+	if (kind->ops->get)
+		pair_well(exchange_packets, exchange_packets);
 }
 
 /* --- sleeping --- */

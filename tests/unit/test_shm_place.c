@@ -179,7 +179,7 @@ static void top__is_not_believed(void **arg)
 	shm_of(a)->own.head->top = 0;
 }
 
-#define TURNS 3000
+#define TURNS 400
 
 /* Takes a place, writes into its ring, and finds it unchanged. */
 static int take_turns(u64 name)
