@@ -7,10 +7,12 @@
 . lab/tests/guest.inc
 need_driver
 
-"$BUILD/tests/driver/paper" || fail "not all cases passed"
+for part in paper paper_end; do
+	"$BUILD/tests/driver/$part" || fail "not all cases of $part passed"
+done
 
 export O2G_PAPER_LOOK="$O2G top -n 1 >/tmp/top && $O2G queues >/tmp/queues"
-"$BUILD/tests/driver/paper" look__everything >/tmp/out || fail "looking at it"
+"$BUILD/tests/driver/paper_end" look__everything >/tmp/out || fail "looking at it"
 cat /tmp/top /tmp/queues
 grep -Eq '^ *[0-9]+ +eight .* 1 +2$' /tmp/top || fail "o2g top: no such line"
 for line in 'the eight calls$' 'receives posted: 1$' \
