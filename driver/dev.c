@@ -56,7 +56,7 @@ static int file_mmap(struct file *file, struct vm_area_struct *vma)
 		return -EINVAL;
 	o2gk_vm_flags_set(vma, VM_DONTCOPY | VM_DONTEXPAND | VM_DONTDUMP);
 	o2gk_vm_flags_clear(vma, VM_MAYEXEC);
-	return remap_vmalloc_range(vma, ep->area, 0);
+	return o2gk_area_map(vma, ep->area);
 }
 
 static __poll_t file_poll(struct file *file, poll_table *wait)

@@ -41,6 +41,7 @@ struct o2gk_ep;
 struct o2gk_paper;
 struct o2gk_link;
 struct o2gk_req;
+struct o2gk_user;
 
 /* Pinned user pages; freed in process context only, because unpinning sleeps. */
 struct o2gk_pin {
@@ -173,6 +174,12 @@ struct o2gk_peer {
 	struct o2gk_done done;
 };
 
+/* What an endpoint counts for with its user: user.c. */
+struct o2gk_charge {
+	struct o2gk_user *user; /* NULL: not at all */
+	unsigned long pages;
+};
+
 /* Memory for what the next packets bring about: reserve.c. */
 struct o2gk_reserve {
 	struct o2g_list answers; /* struct o2gk_ctl, without a body */
@@ -198,6 +205,7 @@ struct o2gk_ep {
 	struct mm_struct *mm; /* whose memory this is about; mm_count held */
 	struct net *net;
 	struct mem_cgroup *memcg; /* pays */
+	struct o2gk_charge charge;
 
 	/* requests */
 	struct o2gk_req **slabs;
@@ -347,6 +355,12 @@ struct o2gk_ctl *o2gk_reserve_answer(struct o2gk_ep *ep);
 struct o2gk_req *o2gk_reserve_reply(struct o2gk_ep *ep); /* not cleared */
 void *o2gk_reserve_body(struct o2gk_ep *ep, u64 len);
 void o2gk_reserve_free(struct o2gk_ep *ep);
+
+/* user.c: process context */
+int o2gk_user_charge(struct o2gk_charge *c, unsigned long pages);
+void o2gk_user_uncharge(struct o2gk_charge *c);
+void *o2gk_area_alloc(unsigned long size);
+int o2gk_area_map(struct vm_area_struct *vma, void *area);
 
 /* req.c: all in process context unless said otherwise */
 int o2gk_submit(struct o2gk_ep *ep, const struct o2gd_sqe *sqe);

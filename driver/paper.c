@@ -3,6 +3,7 @@
 #include "paper.h"
 
 #include <linux/compat.h>
+#include <linux/memcontrol.h>
 #include <linux/nsproxy.h>
 #include <linux/random.h>
 #include <linux/sched/mm.h>
@@ -60,6 +61,7 @@ void o2gk_paper_news(struct o2gk_paper *paper)
 static void grow_bins(struct o2gk_paper *paper)
 {
 	struct o2g_match_bin *bins, *old;
+	struct mem_cgroup *before;
 	u32 n;
 
 	o2gk_paper_lock(paper);
@@ -67,7 +69,9 @@ static void grow_bins(struct o2gk_paper *paper)
 	spin_unlock_bh(&paper->lock); /* it would call for us again */
 	if (!n)
 		return;
+	before = set_active_memcg(paper->memcg); /* this is a worker */
 	bins = kvcalloc(n, sizeof(*bins), GFP_KERNEL_ACCOUNT);
+	set_active_memcg(before);
 	if (!bins)
 		return;
 	o2gk_paper_lock(paper);
@@ -129,12 +133,15 @@ static int make_tables(struct o2gk_paper *paper)
 				GFP_KERNEL_ACCOUNT);
 	if (!paper->socks)
 		return -ENOMEM;
+	err = o2gk_user_charge(&paper->charge, PAGE_ALIGN(size) >> PAGE_SHIFT);
+	if (err)
+		return err;
 	err = account_locked_vm(paper->mm, PAGE_ALIGN(size) >> PAGE_SHIFT,
 				true);
 	if (err)
 		return err;
 	paper->map_pages = PAGE_ALIGN(size) >> PAGE_SHIFT;
-	paper->map = vmalloc_user(PAGE_ALIGN(size));
+	paper->map = o2gk_area_alloc(PAGE_ALIGN(size));
 	paper->shared = paper->map;
 	return paper->map ? 0 : -ENOMEM;
 }
@@ -160,6 +167,7 @@ void o2gk_paper_destroy(struct o2gk_paper *paper)
 	o2gk_paper_area_destroy(&paper->area);
 	if (paper->map_pages)
 		account_locked_vm(paper->mm, paper->map_pages, false);
+	o2gk_user_uncharge(&paper->charge);
 	vfree(paper->map);
 	if (paper->wq)
 		destroy_workqueue(paper->wq);
@@ -167,6 +175,7 @@ void o2gk_paper_destroy(struct o2gk_paper *paper)
 	kvfree(paper->match.bins);
 	mmdrop(paper->mm);
 	put_net(paper->net);
+	mem_cgroup_put(paper->memcg);
 	kfree(paper);
 }
 
@@ -193,6 +202,7 @@ int o2gk_paper_init(struct o2gk_ep *ep, void __user *arg)
 	paper->mm = current->mm;
 	mmgrab(paper->mm);
 	paper->net = get_net(current->nsproxy->net_ns);
+	paper->memcg = get_mem_cgroup_from_mm(paper->mm);
 	err = make_tables(paper);
 	i.map_size = paper->map_pages << PAGE_SHIFT;
 	if (!err && copy_to_user(arg, &i, sizeof(i)))
@@ -214,7 +224,7 @@ int o2gk_paper_mmap(struct o2gk_paper *paper, struct vm_area_struct *vma)
 		return -EINVAL;
 	o2gk_vm_flags_set(vma, VM_DONTCOPY | VM_DONTEXPAND | VM_DONTDUMP);
 	o2gk_vm_flags_clear(vma, VM_MAYEXEC | VM_MAYWRITE);
-	return remap_vmalloc_range(vma, paper->map, 0);
+	return o2gk_area_map(vma, paper->map);
 }
 
 /* --- o2g_register_socket, o2g_set_dump_area --- */

@@ -115,6 +115,8 @@ struct o2gk_paper {
 	spinlock_t lock; /* taken with softirqs off */
 	bool closing;
 	struct workqueue_struct *wq;
+	struct o2gk_charge charge;
+	struct mem_cgroup *memcg; /* pays */
 	struct mm_struct *mm;
 	struct net *net;
 	struct o2g_match match;

@@ -48,13 +48,16 @@ int o2gk_area_create(struct o2gk_ep *ep, struct o2gd_setup *s)
 	if (err)
 		return err;
 	ep->area_size = s->map_size;
+	err = o2gk_user_charge(&ep->charge, ep->area_size >> PAGE_SHIFT);
+	if (err)
+		return err;
 	err = account_locked_vm(ep->mm, ep->area_size >> PAGE_SHIFT, true);
 	if (err)
 		return err;
 	ep->area_pages = ep->area_size >> PAGE_SHIFT;
 	ep->dump_blocks = s->dump_size / O2GD_BLOCK;
 	ep->dump_free = ep->dump_blocks;
-	ep->area = vmalloc_user(ep->area_size);
+	ep->area = o2gk_area_alloc(ep->area_size);
 	ep->cq_dump = kvcalloc(s->cq_entries, sizeof(*ep->cq_dump),
 			       GFP_KERNEL_ACCOUNT);
 	ep->dump_len = kvcalloc(ep->dump_blocks, sizeof(*ep->dump_len),
@@ -76,6 +79,7 @@ void o2gk_area_destroy(struct o2gk_ep *ep)
 {
 	if (ep->area_pages)
 		account_locked_vm(ep->mm, ep->area_pages, false);
+	o2gk_user_uncharge(&ep->charge);
 	ep->area_pages = 0;
 	vfree(ep->area);
 	kvfree(ep->cq_dump);

@@ -95,6 +95,9 @@ static const char *hint(int err)
 	switch (err) {
 	case -EPROTO:
 		return "; the driver and this library are of different versions";
+	case -EUSERS:
+	case -EDQUOT:
+		return "; this user has as many endpoints, or as much memory in them, as the driver allows";
 	case -ENOMEM:
 		return "; raise the limit of locked memory with `ulimit -l`";
 	default:

@@ -394,6 +394,31 @@ static void workers__of_their_own(void **state)
 	world_run(blocked);
 }
 
+/* A user's endpoints together, in however many processes. */
+static void of_one_user(void)
+{
+	struct o2gd_list l = { .max = 0 };
+
+	mock.ram = 400; /* of which a user gets a quarter */
+	assert_int_equal(end_open(&a, 0, 16), 0);
+	mock_as(&mock_other_mm, 1000);
+	assert_int_equal(end_open(&b, 1, 16), -EDQUOT);
+	end_close(&b);
+	mock_as(&mock_mm, 1001);
+	assert_int_equal(end_open(&b, 1, 16), 0);
+	end_close(&b);
+	mock_as(&mock_mm, 1000);
+	assert_int_equal(end_call(&a, O2GD_LIST, &l), 0);
+	assert_int_equal(l.count, 1);
+	end_close(&a);
+	assert_int_equal(end_open(&a, 0, 16), 0);
+}
+
+static void user__has_a_limit(void **state)
+{
+	world_run(of_one_user);
+}
+
 /* --- registration --- */
 
 /* What is read then may be answered on another socket, which is not locked as well:
@@ -644,6 +669,7 @@ int main(void)
 		T(o2gk_tx_push__process_dies),
 		T(look__strangers),
 		T(workers__of_their_own),
+		T(user__has_a_limit),
 		T(o2gk_sock_register__one_lock),
 		T(peer_down__unknown),
 		T(o2gk_pin_user__limit_first),

@@ -41,7 +41,7 @@ static int open_device(void)
 		return err;
 	vma.vm_end = i.map_size;
 	err = o2gk_fops.mmap(&a.file, &vma);
-	shared = (void *)vma.vm_start;
+	shared = (void *)vma.mapped;
 	return err;
 }
 

@@ -57,6 +57,7 @@ void mock_start(unsigned int fail_at)
 {
 	mock = (struct mock){ .fail_at = fail_at,
 			      .send_space = 64 << 10,
+			      .ram = 1 << 20,
 			      .privileged = true };
 	mock_mm = mock_other_mm = (struct mm_struct){ .count = 1, .users = 1 };
 	mock_net.refs = mock_other_net.refs = 1;
@@ -320,13 +321,19 @@ void vm_flags_clear(struct vm_area_struct *vma, unsigned long flags)
 	vma->vm_flags &= ~flags;
 }
 
-/* The test finds the area where the driver does. */
-int remap_vmalloc_range(struct vm_area_struct *vma, void *area,
-			unsigned long pgoff)
+unsigned long totalram_pages(void)
 {
+	return mock.ram;
+}
+
+int vm_insert_page(struct vm_area_struct *vma, unsigned long addr,
+		   struct page *page)
+{
+	if (addr != vma->vm_start)
+		return 0;
 	if (mock_fails(__func__, __func__, -EAGAIN))
 		return -EAGAIN;
-	vma->vm_start = (unsigned long)area;
+	vma->mapped = (char *)page;
 	return 0;
 }
 

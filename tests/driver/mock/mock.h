@@ -17,6 +17,7 @@ struct mock {
 	size_t send_space; /* what a connection holds before it is full */
 	size_t pin_at_most;  /* pages pinned by one call; 0: any number */
 	bool no_pins;	     /* the user has pinned what he may */
+	unsigned long ram;   /* pages */
 	unsigned int refuse; /* so many allocations that others cause fail */
 	bool near;  /* connections are of this host, as their addresses tell */
 	bool lifo;  /* of all work, the latest is done first */

@@ -296,7 +296,8 @@ void mock_free(const void *p);
 	mock_alloc((size_t)(n) * (size), gfp, false, __func__)
 #define kvcalloc(n, size, gfp) \
 	mock_alloc((size_t)(n) * (size), gfp, true, __func__)
-#define vmalloc_user(n) mock_alloc(n, GFP_KERNEL_ACCOUNT, true, __func__)
+#define __GFP_ZERO 32u
+#define __vmalloc(n, gfp) mock_alloc(n, gfp, (gfp)&__GFP_ZERO, __func__)
 #define kfree(p) mock_free(p)
 #define kvfree(p) mock_free(p)
 #define vfree(p) mock_free(p)
@@ -367,11 +368,14 @@ void *kmap_local_page(struct page *page);
 #define VM_DONTDUMP 0x4000000ul
 struct vm_area_struct {
 	unsigned long vm_start, vm_end, vm_pgoff, vm_flags;
+	char *mapped; /* where the test finds it, as the driver does */
 };
 void vm_flags_set(struct vm_area_struct *vma, unsigned long flags);
 void vm_flags_clear(struct vm_area_struct *vma, unsigned long flags);
-int remap_vmalloc_range(struct vm_area_struct *vma, void *area,
-			unsigned long pgoff);
+#define vmalloc_to_page(p) ((struct page *)(p))
+int vm_insert_page(struct vm_area_struct *vma, unsigned long addr,
+		   struct page *page);
+unsigned long totalram_pages(void);
 
 /* --- the process's memory: what lies below MOCK_BAD faults --- */
 

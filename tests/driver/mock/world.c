@@ -55,7 +55,7 @@ static int map(struct end *e)
 	if (err)
 		return err;
 	assert_true(vma.vm_flags & VM_DONTCOPY);
-	e->map = (char *)vma.vm_start;
+	e->map = vma.mapped;
 	e->shared = (void *)e->map;
 	e->sq = (void *)(e->map + e->s.sq_off);
 	e->cq = (void *)(e->map + e->s.cq_off);
