@@ -136,7 +136,7 @@ static void peer_down(struct o2gk_ep *ep, u32 rank)
 	struct sock *sk;
 
 	o2gk_ep_lock(ep);
-	o2gk_sq_drain(ep); /* a receive posted before makes it known */
+	o2gk_sq_drain_all(ep); /* a receive posted before makes it known */
 	p = ep->peers[rank];
 	sk = p ? p->sk : NULL;
 	if (!p)
@@ -222,7 +222,7 @@ static int do_kick(struct o2gk_ep *ep)
 {
 	o2gk_ep_housekeeping(ep);
 	o2gk_ep_lock(ep);
-	o2gk_sq_drain(ep);
+	o2gk_sq_drain_all(ep);
 	o2gk_cq_flush(ep);
 	o2gk_ep_unlock(ep, O2GK_CALLER, NULL);
 	return 0;

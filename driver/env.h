@@ -28,7 +28,8 @@ struct o2g_seg {
 	u64 len;
 	u64 off; /* where it starts in bvec or iov */
 	u32 type;
-	u32 n; /* elements of bvec or iov */
+	u32 n;	   /* elements of bvec or iov */
+	bool even; /* all elements of bvec but the ends are whole pages */
 	union {
 		void *kaddr;
 		const struct bio_vec *bvec;

@@ -14,6 +14,7 @@
 #define EXTRA_MAX (64u << 20) /* envelopes beyond the budget */
 #define MAX_RANKS BIT(20)
 #define MAX_WORKERS 16 /* of an endpoint at a time */
+#define STEP 256       /* of closing, then others get the processor */
 #define PUSHES 8       /* sockets a caller serves itself; workers do the rest */
 
 /* --- the lock --- */
@@ -163,7 +164,12 @@ void o2gk_ep_housekeeping(struct o2gk_ep *ep)
 
 static void work(struct work_struct *w)
 {
-	o2gk_ep_housekeeping(container_of(w, struct o2gk_ep, work));
+	struct o2gk_ep *ep = container_of(w, struct o2gk_ep, work);
+
+	o2gk_ep_housekeeping(ep);
+	o2gk_ep_lock(ep);
+	o2gk_sq_drain_all(ep);
+	o2gk_ep_unlock(ep, O2GK_WORKER, NULL);
 }
 
 /* --- opening --- */
@@ -190,7 +196,6 @@ struct o2gk_ep *o2gk_ep_create(void)
 	INIT_LIST_HEAD(&ep->dirty);
 	INIT_LIST_HEAD(&ep->unpin);
 	INIT_LIST_HEAD(&ep->taken);
-	INIT_LIST_HEAD(&ep->mems);
 	INIT_WORK(&ep->work, work);
 	o2g_list_init(&ep->reserve.answers);
 	return ep;
@@ -293,13 +298,82 @@ int o2gk_ep_grow(struct o2gk_ep *ep, u32 nslots)
 
 /* --- closing --- */
 
-static void drop_unexpected(struct o2g_match_entry *e, void *arg)
+/*
+ * Nobody else is there any more, but softirqs wait for the lock's sake: everything
+ * that a program or a peer can have made long is taken apart in steps.
+ */
+static void step(struct o2gk_ep *ep)
 {
-	struct o2gk_ep *ep = arg;
+	spin_unlock_bh(&ep->lock);
+	cond_resched();
+	spin_lock_bh(&ep->lock);
+}
 
-	o2g_match_remove(&ep->core.match, e);
-	o2gk_core_ops.unexp_free(&ep->core,
-				 container_of(e, struct o2g_unexp, match));
+static bool one_more(const struct o2g_req *req, void *arg)
+{
+	u32 *left = arg;
+
+	return *left && (*left)--;
+}
+
+static void drop_posted(struct o2gk_ep *ep)
+{
+	while (ep->core.match.nposted) {
+		u32 left = STEP;
+
+		o2g_proto_give_up(&ep->core, one_more, &left, -O2G_ERR_PEER);
+		step(ep);
+	}
+}
+
+static void drop_unexpected(struct o2gk_ep *ep)
+{
+	struct o2g_match *m = &ep->core.match;
+	struct o2gk_unexp *t, *next;
+	u32 n = 0;
+
+	while (!o2g_list_empty(&m->arrived)) {
+		struct o2g_match_entry *e = o2g_list_first(
+			&m->arrived, struct o2g_match_entry, order);
+
+		o2g_match_remove(m, e);
+		o2gk_core_ops.unexp_free(
+			&ep->core, container_of(e, struct o2g_unexp, match));
+		if (++n % STEP == 0)
+			step(ep);
+	}
+	list_for_each_entry_safe(t, next, &ep->taken, link) {
+		o2gk_core_ops.unexp_free(&ep->core, &t->core);
+		if (++n % STEP == 0)
+			step(ep);
+	}
+}
+
+static void drop_peers(struct o2gk_ep *ep)
+{
+	u32 i;
+
+	for (i = 0; i < ep->size; i++) {
+		if (!ep->peers[i])
+			continue;
+		o2gk_peer_lost(ep->peers[i], O2GD_LOST_LOCAL, 0);
+		step(ep);
+	}
+}
+
+static void drop_mems(struct o2gk_ep *ep)
+{
+	struct o2gk_mem *m, *next;
+	u32 i, n = 0;
+
+	for (i = 0; ep->mems && i < O2GK_MEM_BINS; i++) {
+		list_for_each_entry_safe(m, next, &ep->mems[i], link) {
+			list_del_init(&m->link);
+			o2gk_mem_put(ep, m);
+			if (++n % STEP == 0)
+				step(ep);
+		}
+	}
 }
 
 static void free_requests(struct o2gk_ep *ep)
@@ -341,27 +415,17 @@ static void free_peers(struct o2gk_ep *ep)
  */
 static void close_ready(struct o2gk_ep *ep)
 {
-	struct o2gk_unexp *u, *next_u;
-	struct o2gk_mem *m, *next_m;
-	u32 i;
-
 	WRITE_ONCE(ep->closing, true);
 	o2gk_look_remove(ep);
 	o2gk_sock_release_all(ep);
+	cancel_work_sync(&ep->work); /* nobody queues it any more */
 	spin_lock_bh(&ep->lock);
-	for (i = 0; i < ep->size; i++)
-		if (ep->peers[i])
-			o2gk_peer_lost(ep->peers[i], O2GD_LOST_LOCAL, 0);
-	o2g_match_each_unexpected(&ep->core.match, drop_unexpected, ep);
-	list_for_each_entry_safe(u, next_u, &ep->taken, link)
-		o2gk_core_ops.unexp_free(&ep->core, &u->core);
-	list_for_each_entry_safe(m, next_m, &ep->mems, link) {
-		list_del_init(&m->link);
-		o2gk_mem_put(ep, m);
-	}
+	drop_posted(ep);
+	drop_peers(ep);
+	drop_unexpected(ep);
+	drop_mems(ep);
 	o2gk_reserve_free(ep);
 	spin_unlock_bh(&ep->lock);
-	cancel_work_sync(&ep->work); /* nobody queues it any more */
 	free_requests(ep);
 	unpin_all(ep);
 }
@@ -379,6 +443,7 @@ void o2gk_ep_destroy(struct o2gk_ep *ep)
 	if (ep->wq)
 		destroy_workqueue(ep->wq);
 	kvfree(ep->gone);
+	kvfree(ep->mems);
 	kvfree(ep->core.match.bins);
 	if (ep->mm) {
 		o2gk_area_destroy(ep);

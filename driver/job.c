@@ -81,8 +81,9 @@ bool o2gk_job_to_user(const struct o2gk_job *j)
 
 static bool copy_pages(const struct o2gk_job *j, u64 left, struct iov_iter *to)
 {
-	const struct bio_vec *bv = j->pin->bvec;
 	u64 off = j->off;
+	const struct bio_vec *bv =
+		o2gk_bvec_at(j->pin->bvec, j->pin->even, &off);
 
 	for (; left; bv++) {
 		size_t n;

@@ -10,8 +10,11 @@
 #include "o2gk.h"
 
 #include <linux/bvec.h>
+#include <linux/hash.h>
+#include <linux/log2.h>
 #include <linux/mm.h>
 #include <linux/overflow.h>
+#include <linux/random.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
@@ -130,6 +133,7 @@ struct o2gk_pin *o2gk_pin_user(struct o2gk_ep *ep, const struct iovec *iov,
 	pin = pin_alloc(npages);
 	if (!pin)
 		return NULL;
+	pin->even = n == 1;
 	pin->write = write; /* pages that were only read stay clean */
 	for (i = 0; i < n; i++)
 		if (iov[i].iov_len && !pin_piece(pin, &iov[i], write))
@@ -175,27 +179,75 @@ void o2gk_pin_put(struct o2gk_ep *ep, struct o2gk_pin *pin)
 
 /* --- segments --- */
 
+const struct bio_vec *o2gk_bvec_at(const struct bio_vec *bv, bool even,
+				   u64 *off)
+{
+	u64 i;
+
+	if (!even || *off < bv->bv_len)
+		return bv;
+	*off -= bv->bv_len;
+	i = 1 + (*off >> PAGE_SHIFT);
+	*off &= ~PAGE_MASK;
+	return bv + i;
+}
+
 void o2gk_seg_iter(const struct o2g_seg *seg, unsigned int direction, u64 off,
 		   u64 len, struct iov_iter *iter)
 {
 	off += seg->off;
-	if (seg->type == O2GK_SEG_PAGES)
-		iov_iter_bvec(iter, direction, seg->bvec, seg->n, off + len);
-	else
+	if (seg->type == O2GK_SEG_PAGES) {
+		const struct bio_vec *bv =
+			o2gk_bvec_at(seg->bvec, seg->even, &off);
+
+		iov_iter_bvec(iter, direction, bv, seg->n - (bv - seg->bvec),
+			      off + len);
+	} else {
 		iov_iter_init(iter, direction, seg->iov, seg->n, off + len);
+	}
 	iov_iter_advance(iter, off);
 }
 
 /* --- registered memory --- */
 
+/* A peer asks for keys as often as it likes. */
+static struct list_head *mem_bin(struct o2gk_ep *ep, u64 key)
+{
+	return &ep->mems[hash_64(key ^ ep->mem_seed, ilog2(O2GK_MEM_BINS))];
+}
+
 static struct o2gk_mem *mem_by_key(struct o2gk_ep *ep, u64 key)
 {
 	struct o2gk_mem *m;
 
-	list_for_each_entry(m, &ep->mems, link)
+	if (!ep->mems)
+		return NULL;
+	list_for_each_entry(m, mem_bin(ep, key), link)
 		if (m->key == key)
 			return m;
 	return NULL;
+}
+
+static int make_bins(struct o2gk_ep *ep)
+{
+	struct list_head *bins;
+	u32 i;
+
+	if (READ_ONCE(ep->mems))
+		return 0;
+	bins = kvcalloc(O2GK_MEM_BINS, sizeof(*bins), GFP_KERNEL_ACCOUNT);
+	if (!bins)
+		return -ENOMEM;
+	for (i = 0; i < O2GK_MEM_BINS; i++)
+		INIT_LIST_HEAD(&bins[i]);
+	spin_lock_bh(&ep->lock);
+	if (!ep->mems) {
+		ep->mem_seed = get_random_u64();
+		swap(ep->mems, bins);
+	}
+	spin_unlock_bh(&ep->lock);
+	kvfree(bins);
+	return 0;
 }
 
 int o2gk_mem_add(struct o2gk_ep *ep, const struct o2gd_mem *a)
@@ -208,6 +260,9 @@ int o2gk_mem_add(struct o2gk_ep *ep, const struct o2gd_mem *a)
 	if (!a->access || a->access & ~(O2GD_READ | O2GD_WRITE) || a->pad ||
 	    !a->key)
 		return -EINVAL;
+	err = make_bins(ep);
+	if (err)
+		return err;
 	m = kzalloc(sizeof(*m), GFP_KERNEL_ACCOUNT);
 	if (!m)
 		return -ENOMEM;
@@ -225,7 +280,7 @@ int o2gk_mem_add(struct o2gk_ep *ep, const struct o2gd_mem *a)
 	if (mem_by_key(ep, a->key)) {
 		err = -EEXIST;
 	} else {
-		list_add(&m->link, &ep->mems);
+		list_add(&m->link, mem_bin(ep, m->key));
 		if (m->pin)
 			ep->stats.pinned_pages += m->pin->n;
 		else
@@ -291,6 +346,7 @@ int o2gk_mem_find(struct o2g_core *c, struct o2g_peer *p, u64 key, u64 offset,
 		seg->type = O2GK_SEG_PAGES;
 		seg->bvec = m->pin->bvec;
 		seg->n = m->pin->n;
+		seg->even = m->pin->even;
 	} else {
 		seg->type = O2GK_SEG_USER;
 		seg->iov = &m->iov;

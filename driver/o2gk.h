@@ -33,6 +33,7 @@
 #define O2GK_TX_TURN 64	  /* calls to TCP, then others get the processor */
 #define O2GK_TX_GATHER 16 /* small packets in one of them */
 #define O2GK_UNPIN_BATCH 16
+#define O2GK_MEM_BINS 4096
 #define O2GK_ANSWERS 4 /* kept for what one packet brings about: reserve.c */
 #define O2GK_LOCAL_EAGER \
 	(16 << 10) /* of a body copied under ep->lock: mail.c */
@@ -51,6 +52,7 @@ struct o2gk_pin {
 	struct bio_vec *bvec;
 	unsigned int n;
 	bool write;
+	bool even; /* one piece of memory: all but the ends are whole pages */
 	struct mmpin account;
 };
 
@@ -97,7 +99,7 @@ struct o2gk_unexp {
 };
 
 struct o2gk_mem {
-	struct list_head link; /* ep->mems */
+	struct list_head link; /* ep->mems, by key */
 	u64 key;
 	u64 len;
 	u32 access;
@@ -241,7 +243,8 @@ struct o2gk_ep {
 	struct o2gk_reserve reserve;
 	struct list_head taken; /* messages held by matched probes */
 	u64 next_handle;
-	struct list_head mems;
+	struct list_head *mems; /* O2GK_MEM_BINS, once there is one */
+	u64 mem_seed;
 	struct o2gk_mem *used_mem; /* what the core was given last */
 
 	wait_queue_head_t wait;
@@ -367,8 +370,13 @@ int o2gk_submit(struct o2gk_ep *ep, const struct o2gd_sqe *sqe);
 int o2gk_cancel(struct o2gk_ep *ep, u32 slot);
 int o2gk_probe(struct o2gk_ep *ep, struct o2gd_probe *a);
 int o2gk_fetch(struct o2gk_ep *ep, const struct o2gd_fetch *f);
-/* Take what is in the posting ring; any context, under ep->lock. */
-void o2gk_sq_drain(struct o2gk_ep *ep);
+/*
+ * Take what is in the posting ring; any context, under ep->lock. False: there is more,
+ * which a worker takes.
+ */
+bool o2gk_sq_drain(struct o2gk_ep *ep);
+/* All of it; in process context, and the lock is let go of in between. */
+void o2gk_sq_drain_all(struct o2gk_ep *ep);
 struct o2gk_req *o2gk_req_find(struct o2gk_ep *ep, u32 slot);
 
 /* inject.c */
@@ -406,6 +414,12 @@ int o2gk_mem_find(struct o2g_core *c, struct o2g_peer *p, u64 key, u64 offset,
 /* The user's pieces, copied in and checked. *iov is @one for a single one. */
 int o2gk_iov_import(u64 addr, u32 nsegs, u64 len, struct iovec *one,
 		    struct iovec **iov, u32 *n);
+/*
+ * Where *@off is: an element, and *@off becomes the offset in what begins there. Only
+ * what is not even has to be walked, and then from its start.
+ */
+const struct bio_vec *o2gk_bvec_at(const struct bio_vec *bv, bool even,
+				   u64 *off);
 /* An iterator over [off, off + len) of a segment that is not kernel memory. */
 void o2gk_seg_iter(const struct o2g_seg *seg, unsigned int direction, u64 off,
 		   u64 len, struct iov_iter *iter);

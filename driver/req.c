@@ -9,6 +9,8 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
+#define SQ_TURN 256 /* entries of the ring, then others get the lock */
+
 struct o2gk_req *o2gk_req_find(struct o2gk_ep *ep, u32 slot)
 {
 	if (slot >= ep->nslots)
@@ -48,6 +50,7 @@ static void prep_pin(struct o2gk_ep *ep, struct prep *p, bool write)
 	if (!p->pin)
 		return;
 	p->seg.type = O2GK_SEG_PAGES;
+	p->seg.even = p->pin->even;
 	p->seg.bvec = p->pin->bvec;
 	p->seg.n = p->pin->n;
 }
@@ -260,7 +263,7 @@ int o2gk_submit(struct o2gk_ep *ep, const struct o2gd_sqe *e)
 	if (err)
 		goto err_prep;
 	o2gk_ep_lock(ep);
-	o2gk_sq_drain(ep);
+	o2gk_sq_drain_all(ep);
 	err = start(ep, e, &prep, &r);
 	o2gk_ep_unlock(ep, O2GK_CALLER, NULL);
 	if (!err)
@@ -308,25 +311,41 @@ static void post(struct o2gk_ep *ep, const struct o2gd_sqe *e)
 		ep->stats.bad_posts++;
 }
 
-void o2gk_sq_drain(struct o2gk_ep *ep)
+/* The ring may be long: what is left is for a worker, or for the caller's loop. */
+bool o2gk_sq_drain(struct o2gk_ep *ep)
 {
 	/* After the entries it covers. */
 	u32 tail = smp_load_acquire(&ep->shared->sq_tail);
+	u32 left = SQ_TURN;
 	struct o2gd_sqe e;
 
 	lockdep_assert_held(&ep->lock);
 	if (likely(tail == ep->sq_head))
-		return;
+		return true;
 	if (tail - ep->sq_head > ep->sq_mask + 1) {
 		ep->stats.bad_posts++;
-		return;
+		return true;
 	}
-	for (; ep->sq_head != tail; ep->sq_head++) {
+	for (; ep->sq_head != tail && left; ep->sq_head++, left--) {
 		memcpy(&e, &ep->sq[ep->sq_head & ep->sq_mask], sizeof(e));
 		barrier(); /* from here on only the copy counts */
 		post(ep, &e);
 	}
 	WRITE_ONCE(ep->shared->sq_head, ep->sq_head);
+	if (likely(ep->sq_head == tail))
+		return true;
+	if (!ep->closing)
+		queue_work(ep->wq, &ep->work);
+	return false;
+}
+
+void o2gk_sq_drain_all(struct o2gk_ep *ep)
+{
+	while (!o2gk_sq_drain(ep)) {
+		spin_unlock_bh(&ep->lock);
+		cond_resched();
+		spin_lock_bh(&ep->lock);
+	}
 }
 
 /* --- the other calls --- */
@@ -337,7 +356,7 @@ int o2gk_cancel(struct o2gk_ep *ep, u32 slot)
 	int err = -EBUSY;
 
 	o2gk_ep_lock(ep);
-	o2gk_sq_drain(ep);
+	o2gk_sq_drain_all(ep);
 	r = o2gk_req_find(ep, slot);
 	if (r && r->phase == O2GK_BUSY) {
 		r->quiet = true;

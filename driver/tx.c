@@ -53,6 +53,12 @@ static struct o2gk_ctl *ctl_of(struct o2g_tx *tx)
 	return container_of(tx, struct o2gk_ctl, tx);
 }
 
+/* The core hands on what it got from us, and promises not to change it. */
+static struct o2gk_ctl *ctl_of_body(const void *body)
+{
+	return (void *)((unsigned long)body - offsetof(struct o2gk_ctl, body));
+}
+
 void o2gk_tx_enqueue(struct o2gk_peer *p, struct o2g_tx *tx)
 {
 	o2g_list_add_tail(&tx->link, &p->txq);
@@ -82,10 +88,10 @@ static bool is_answer(const struct o2g_hdr *h)
 }
 
 /* A packet for the socket has left the queue. */
-static void count_out(struct o2gk_peer *p, const struct o2g_tx *tx)
+static void count_out(struct o2gk_peer *p, struct o2g_tx *tx)
 {
 	p->txq_len--;
-	if (!tx->req && ctl_of((struct o2g_tx *)tx)->answer)
+	if (!tx->req && ctl_of(tx)->answer)
 		p->answers--;
 }
 
@@ -168,7 +174,7 @@ int o2gk_tx_xmit(struct o2g_core *c, struct o2g_peer *peer,
 int o2gk_tx_inject(struct o2g_core *c, struct o2g_peer *peer,
 		   const struct o2g_hdr *h, const void *buf, u64 len)
 {
-	struct o2gk_ctl *ctl = container_of(buf, struct o2gk_ctl, body);
+	struct o2gk_ctl *ctl = ctl_of_body(buf);
 	struct o2gk_peer *p = o2gk_peer_of(peer);
 
 	if (!ctl->lone) {

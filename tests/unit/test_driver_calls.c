@@ -458,6 +458,35 @@ static void o2gk_sock_register__one_lock(void **state)
 	world_run(answers_elsewhere);
 }
 
+/* --- what is long --- */
+
+/* Softirq takes a part of a full ring, and workers the rest. */
+static void full_ring(void)
+{
+	enum { N = 1000 };
+
+	world_ring = 1024;
+	assert_int_equal(world_open(), 0);
+	mock_run();
+	for (u32 i = 0; i < N; i++)
+		b.sq[b.sq_tail++] = (struct o2gd_sqe){ .op = O2GD_OP_RECV,
+						       .slot = i % 64,
+						       .tag = 7,
+						       .len = 8 };
+	b.shared->sq_tail = b.sq_tail;
+	assert_int_equal(end_inject(&a, 1, data, 8), 0);
+	mock_net_run();
+	assert_in_range(b.shared->sq_head, 1, N * 3 / 4);
+	mock_run();
+	assert_int_equal(b.shared->sq_head, N);
+	assert_int_equal(ep_of(&b)->stats.bad_posts, N - 64);
+}
+
+static void o2gk_sq_drain__in_portions(void **state)
+{
+	world_run(full_ring);
+}
+
 /* --- what costs nothing --- */
 
 /* A peer is given up that nobody has heard of. */
@@ -496,6 +525,8 @@ static void not_pinned(void)
 			      .key = 9 };
 
 	assert_int_equal(end_open(&a, 0, 16), 0);
+	assert_int_equal(end_call(&a, O2GD_MEM_ADD, &m), 0);
+	m.key++;
 	mock.no_pins = true;
 	mock.largest = 0;
 	assert_int_equal(end_call(&a, O2GD_MEM_ADD, &m), 0);
@@ -671,6 +702,7 @@ int main(void)
 		T(workers__of_their_own),
 		T(user__has_a_limit),
 		T(o2gk_sock_register__one_lock),
+		T(o2gk_sq_drain__in_portions),
 		T(peer_down__unknown),
 		T(o2gk_pin_user__limit_first),
 		T(memory__refused_for_a_while),

@@ -65,6 +65,8 @@ typedef unsigned int gfp_t;
 #define BITS_PER_LONG 64
 #define BITS_TO_LONGS(n) (((n) + BITS_PER_LONG - 1) / BITS_PER_LONG)
 #define DIV_ROUND_UP_ULL(a, b) (((u64)(a) + (b)-1) / (b))
+#define ilog2(n) ((unsigned int)__builtin_ctzl(n))
+#define hash_64(v, bits) ((u32)((v)*0x61c8864680b583ebull >> (64 - (bits))))
 #define is_power_of_2(n) ((n) && !((n) & ((n)-1)))
 #define struct_size(p, member, n) (sizeof(*(p)) + (n) * sizeof((p)->member[0]))
 #define check_add_overflow(a, b, to) __builtin_add_overflow(a, b, to)

@@ -10,7 +10,7 @@
 
 struct end a, b;
 int fds[2];
-u32 world_size;
+u32 world_size, world_ring;
 _Alignas(4096) unsigned char data[WORLD_BYTES], buf[WORLD_BYTES];
 
 /* A connection has ended because of the failure: both ends hear of it. */
@@ -67,8 +67,8 @@ int end_open(struct end *e, u32 rank, u32 slots)
 	struct o2gd_setup s = { .version = O2GD_VERSION,
 				.rank = rank,
 				.size = world_size,
-				.sq_entries = 16,
-				.cq_entries = 16,
+				.sq_entries = world_ring,
+				.cq_entries = world_ring,
 				.dump_size = 256 << 10,
 				.eager_max = 32 << 10,
 				.data_chunk = 50000,
@@ -314,6 +314,7 @@ static bool once(void (*scenario)(void), const struct weather *w,
 	memset(buf, 0, 128 << 10);
 	fds[0] = fds[1] = -1;
 	world_size = 2;
+	world_ring = 16;
 	for (size_t i = 0; i < sizeof(data) && !data_ready; i++)
 		data[i] = (unsigned char)(i * 7 + i / 253);
 	data_ready = true;

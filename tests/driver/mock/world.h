@@ -28,6 +28,7 @@ struct end {
 
 extern struct end a, b;
 extern int fds[2];     /* the connection, -1 once closed */
+extern u32 world_ring; /* entries of each ring, likewise; 16 */
 extern u32 world_size; /* ranks, for end_open; 2 at the start of each world */
 
 #define WORLD_BYTES (3 << 19)
