@@ -10,6 +10,7 @@
 #include "o2gk.h"
 
 #include <linux/bvec.h>
+#include <linux/compat.h>
 #include <linux/hash.h>
 #include <linux/log2.h>
 #include <linux/mm.h>
@@ -17,6 +18,34 @@
 #include <linux/random.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
+
+#ifdef CONFIG_COMPAT
+/* Pieces of a 32-bit caller, half as long: to the end, and from there in place. */
+static bool copy_compat(struct iovec *iov, u64 addr, u32 n)
+{
+	struct compat_iovec *half = (struct compat_iovec *)iov + n;
+	u32 i;
+
+	if (copy_from_user(half, u64_to_user_ptr(addr), n * sizeof(*half)))
+		return false;
+	for (i = 0; i < n; i++) {
+		struct compat_iovec one = half[i];
+
+		iov[i].iov_base = compat_ptr(one.iov_base);
+		iov[i].iov_len = one.iov_len;
+	}
+	return true;
+}
+#else
+#define copy_compat(iov, addr, n) false
+#endif
+
+static bool copy_iov(struct iovec *iov, u64 addr, u32 n)
+{
+	if (in_compat_syscall())
+		return copy_compat(iov, addr, n);
+	return !copy_from_user(iov, u64_to_user_ptr(addr), n * sizeof(*iov));
+}
 
 int o2gk_iov_import(u64 addr, u32 nsegs, u64 len, struct iovec *one,
 		    struct iovec **iov, u32 *n)
@@ -36,8 +65,7 @@ int o2gk_iov_import(u64 addr, u32 nsegs, u64 len, struct iovec *one,
 		if (!*iov)
 			return -ENOMEM;
 		*n = nsegs;
-		if (copy_from_user(*iov, u64_to_user_ptr(addr),
-				   nsegs * sizeof(**iov)))
+		if (!copy_iov(*iov, addr, nsegs))
 			goto err_fault;
 	}
 	for (i = 0; i < *n; i++) {

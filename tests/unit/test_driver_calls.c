@@ -458,6 +458,33 @@ static void o2gk_sock_register__one_lock(void **state)
 	world_run(answers_elsewhere);
 }
 
+/* --- 32-bit programs --- */
+
+/* Their pieces of memory are described with half as many bytes. */
+static void compat(void)
+{
+	struct compat_iovec v[3] = { { 0x11111111, 5 },
+				     { 0x22222222, 0 },
+				     { 0xf3333333, 7 } };
+	struct iovec one, *iov;
+	u32 n;
+
+	mock.compat = true;
+	assert_int_equal(o2gk_iov_import((uintptr_t)v, 3, 12, &one, &iov, &n),
+			 0);
+	assert_int_equal(n, 3);
+	for (u32 i = 0; i < 3; i++) {
+		assert_int_equal((uintptr_t)iov[i].iov_base, v[i].iov_base);
+		assert_int_equal(iov[i].iov_len, v[i].iov_len);
+	}
+	kvfree(iov);
+}
+
+static void o2gk_iov_import__compat(void **state)
+{
+	world_run(compat);
+}
+
 /* --- what is long --- */
 
 /* Softirq takes a part of a full ring, and workers the rest. */
@@ -702,6 +729,7 @@ int main(void)
 		T(workers__of_their_own),
 		T(user__has_a_limit),
 		T(o2gk_sock_register__one_lock),
+		T(o2gk_iov_import__compat),
 		T(o2gk_sq_drain__in_portions),
 		T(peer_down__unknown),
 		T(o2gk_pin_user__limit_first),

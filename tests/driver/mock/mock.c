@@ -321,6 +321,11 @@ void vm_flags_clear(struct vm_area_struct *vma, unsigned long flags)
 	vma->vm_flags &= ~flags;
 }
 
+bool in_compat_syscall(void)
+{
+	return mock.compat;
+}
+
 unsigned long totalram_pages(void)
 {
 	return mock.ram;

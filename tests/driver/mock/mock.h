@@ -18,6 +18,7 @@ struct mock {
 	size_t pin_at_most;  /* pages pinned by one call; 0: any number */
 	bool no_pins;	     /* the user has pinned what he may */
 	unsigned long ram;   /* pages */
+	bool compat;	     /* calls are those of a 32-bit program */
 	unsigned int refuse; /* so many allocations that others cause fail */
 	bool near;  /* connections are of this host, as their addresses tell */
 	bool lifo;  /* of all work, the latest is done first */

@@ -391,7 +391,12 @@ unsigned long copy_to_user(void *to, const void *from, unsigned long n);
 		__typeof__(*(p)) x_ = (x);                      \
 		copy_to_user(p, &x_, sizeof(x_)) ? -EFAULT : 0; \
 	})
-#define in_compat_syscall() false
+#define CONFIG_COMPAT 1
+struct compat_iovec {
+	u32 iov_base, iov_len;
+};
+#define compat_ptr(p) ((void *)(uintptr_t)(p))
+bool in_compat_syscall(void);
 
 enum { ITER_DEST, ITER_SOURCE };
 struct kvec {
