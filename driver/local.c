@@ -18,7 +18,7 @@
  *
  * A sender that gives up while its packet is being copied takes the packet off
  * the link. Its pages stay until the copy is over, which holds a reference, and
- * the receiver then does not believe what it has copied: see job_back.
+ * the receiver then does not believe what it has copied: see parcel_back.
  *
  * Locks: link->lock is taken with ep->lock held, or alone. Nothing is taken under
  * it. all_lock comes before ep->lock.
@@ -312,7 +312,7 @@ bool o2gk_local_leaving(struct o2gk_peer *p)
 
 /* --- receiving much; in a worker, with the socket's lock of the receiver --- */
 
-static bool job_next(struct o2gk_peer *q, struct o2gk_job *j)
+static bool parcel_next(struct o2gk_peer *q, struct o2gk_parcel *it)
 {
 	struct o2gk_link *l = q->link;
 	struct o2gk_way *w = &l->way[!q->side];
@@ -322,13 +322,13 @@ static bool job_next(struct o2gk_peer *q, struct o2gk_job *j)
 	tx = take_first(&w->todo);
 	w->busy = tx;
 	if (tx)
-		o2gk_job_take(j, tx);
+		o2gk_parcel_take(it, tx);
 	spin_unlock_bh(&l->lock);
 	return tx;
 }
 
 /* Back to the sender; false: it has given up, and its memory is not ours. */
-static bool job_back(struct o2gk_peer *q, struct o2gk_job *j)
+static bool parcel_back(struct o2gk_peer *q, struct o2gk_parcel *it)
 {
 	struct o2gk_link *l = q->link;
 	struct o2gk_way *w = &l->way[!q->side];
@@ -336,10 +336,10 @@ static bool job_back(struct o2gk_peer *q, struct o2gk_job *j)
 	bool valid;
 
 	spin_lock_bh(&l->lock);
-	valid = w->busy == j->tx;
+	valid = w->busy == it->tx;
 	if (valid) {
 		w->busy = NULL;
-		o2g_list_add_tail(&j->tx->link, &w->done);
+		o2g_list_add_tail(&it->tx->link, &w->done);
 		p = l->end[!q->side];
 		if (p)
 			o2gk_queue(p, &p->tx_work);
@@ -348,49 +348,49 @@ static bool job_back(struct o2gk_peer *q, struct o2gk_job *j)
 	return valid;
 }
 
-static enum o2gd_lost begin(struct o2gk_peer *q, struct o2gk_job *j)
+static enum o2gd_lost begin(struct o2gk_peer *q, struct o2gk_parcel *it)
 {
 	enum o2gd_lost why;
 
 	o2gk_ep_lock(q->ep);
-	while (!o2gk_reserve(q->ep, &j->hdr) && !q->ep->closing) {
+	while (!o2gk_reserve(q->ep, &it->hdr) && !q->ep->closing) {
 		o2gk_ep_unlock(q->ep, O2GK_WORKER, q);
-		o2gk_reserve_wait(q->ep, &j->hdr);
+		o2gk_reserve_wait(q->ep, &it->hdr);
 		o2gk_ep_lock(q->ep);
 	}
-	why = o2gk_job_begin(q, j);
+	why = o2gk_parcel_begin(q, it);
 	o2gk_ep_unlock(q->ep, O2GK_WORKER, q);
 	return why;
 }
 
-static void end(struct o2gk_peer *q, struct o2gk_job *j, enum o2gd_lost why)
+static void end(struct o2gk_peer *q, struct o2gk_parcel *it, enum o2gd_lost why)
 {
 	struct o2gk_ep *ep = q->ep;
 
 	o2gk_ep_lock(ep);
 	if (!why)
-		o2gk_job_end(q, j);
+		o2gk_parcel_end(q, it);
 	else
-		o2gk_peer_lost(q, why, j->detail);
+		o2gk_peer_lost(q, why, it->detail);
 	ep->stats.rx_direct++;
-	ep->stats.rx_bytes_worker += j->len;
-	o2gk_job_put(q, j);
+	ep->stats.rx_bytes_worker += it->len;
+	o2gk_parcel_put(q, it);
 	o2gk_ep_unlock(ep, O2GK_WORKER, q);
 }
 
 static bool receive_one(struct o2gk_peer *q)
 {
 	enum o2gd_lost why;
-	struct o2gk_job j;
+	struct o2gk_parcel it;
 
-	if (q->lost || !q->taken_over || !job_next(q, &j))
+	if (q->lost || !q->taken_over || !parcel_next(q, &it))
 		return false;
-	why = begin(q, &j);
+	why = begin(q, &it);
 	if (!why)
-		why = o2gk_job_copy(q, &j);
-	if (!job_back(q, &j) && !why)
+		why = o2gk_parcel_copy(q, &it);
+	if (!parcel_back(q, &it) && !why)
 		why = O2GD_LOST_CLOSED;
-	end(q, &j, why);
+	end(q, &it, why);
 	return true;
 }
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
-/* What local.c, job.c and mail.c share: a connection whose two ends are of this host. */
+/* What local.c, parcel.c and mail.c share: a connection whose two ends are of this host. */
 #ifndef O2GK_LOCAL_H
 #define O2GK_LOCAL_H
 
 #include "o2gk.h"
 
 /* A packet, as its receiver needs it while the sender may go away. */
-struct o2gk_job {
+struct o2gk_parcel {
 	struct o2g_tx *tx;    /* of a request: not to be looked into */
 	struct o2gk_ctl *ctl; /* or ours, with its body */
 	struct o2g_hdr hdr;
@@ -24,8 +24,8 @@ struct o2gk_way {
 	struct o2g_tx *busy; /* being copied: in no list */
 	/* all others, in order: mail.c */
 	struct o2g_list mail;
-	struct o2g_tx *reading; /* a request's, being received: in no list */
-	struct o2gk_job late;	/* begun; a worker must go on with it */
+	struct o2g_tx *reading;	 /* a request's, being received: in no list */
+	struct o2gk_parcel late; /* begun; a worker must go on with it */
 	bool is_late;
 	struct o2g_hdr next; /* of the first, which waits for memory */
 	bool is_starved;
@@ -44,17 +44,17 @@ struct o2gk_link {
 	bool pumping; /* somebody delivers mail, and keeps the ends alive */
 };
 
-/* job.c; under link->lock: take hold of the packet. */
-void o2gk_job_take(struct o2gk_job *j, struct o2g_tx *tx);
+/* parcel.c; under link->lock: take hold of the packet. */
+void o2gk_parcel_take(struct o2gk_parcel *it, struct o2g_tx *tx);
 /* Under the receiver's ep->lock: 0, or why the peer is lost. */
-enum o2gd_lost o2gk_job_begin(struct o2gk_peer *q, struct o2gk_job *j);
-void o2gk_job_end(struct o2gk_peer *q, struct o2gk_job *j);
+enum o2gd_lost o2gk_parcel_begin(struct o2gk_peer *q, struct o2gk_parcel *it);
+void o2gk_parcel_end(struct o2gk_peer *q, struct o2gk_parcel *it);
 /* Give back what it holds. */
-void o2gk_job_put(struct o2gk_peer *q, struct o2gk_job *j);
+void o2gk_parcel_put(struct o2gk_peer *q, struct o2gk_parcel *it);
 /* Does the body go to memory that takes a process to write to? */
-bool o2gk_job_to_user(const struct o2gk_job *j);
+bool o2gk_parcel_to_user(const struct o2gk_parcel *it);
 /* Copy the body to where the core wants it: 0, or why the peer is lost. */
-enum o2gd_lost o2gk_job_copy(struct o2gk_peer *q, struct o2gk_job *j);
+enum o2gd_lost o2gk_parcel_copy(struct o2gk_peer *q, struct o2gk_parcel *it);
 
 /* mail.c; with the socket's lock of @q, in a worker: what mail has left to it. */
 void o2gk_mail_late(struct o2gk_peer *q);

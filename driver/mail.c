@@ -92,16 +92,16 @@ void o2gk_mail_came(struct o2gk_peer *q)
  * again, who is told. Under the receiver's ep->lock.
  */
 static bool give_back(struct o2gk_link *l, struct o2gk_way *w,
-		      const struct o2gk_job *j)
+		      const struct o2gk_parcel *it)
 {
 	bool valid;
 
-	if (!j->tx)
+	if (!it->tx)
 		return true;
 	spin_lock(&l->lock);
-	valid = w->reading == j->tx;
+	valid = w->reading == it->tx;
 	if (valid)
-		o2g_list_add_tail(&j->tx->link, &w->done);
+		o2g_list_add_tail(&it->tx->link, &w->done);
 	w->reading = NULL;
 	spin_unlock(&l->lock);
 	return valid;
@@ -109,26 +109,26 @@ static bool give_back(struct o2gk_link *l, struct o2gk_way *w,
 
 /* The body is where it belongs, or @why it is not: on with the core. */
 static enum o2gd_lost end(struct o2gk_peer *q, struct o2gk_link *l,
-			  struct o2gk_way *w, struct o2gk_job *j,
+			  struct o2gk_way *w, struct o2gk_parcel *it,
 			  enum o2gd_lost why)
 {
-	if (!give_back(l, w, j) && !why)
+	if (!give_back(l, w, it) && !why)
 		why = O2GD_LOST_CLOSED;
 	if (!why)
-		o2gk_job_end(q, j);
+		o2gk_parcel_end(q, it);
 	q->ep->stats.rx_direct++;
-	o2gk_job_put(q, j);
+	o2gk_parcel_put(q, it);
 	return why;
 }
 
 /* The receiver is lost; the sender hears of that soon, in another way. */
 static void forget(struct o2gk_peer *q, struct o2gk_link *l, struct o2gk_way *w,
-		   struct o2gk_job *j)
+		   struct o2gk_parcel *it)
 {
 	spin_lock(&l->lock);
 	w->reading = NULL;
 	spin_unlock(&l->lock);
-	o2gk_job_put(q, j);
+	o2gk_parcel_put(q, it);
 }
 
 /*
@@ -136,18 +136,18 @@ static void forget(struct o2gk_peer *q, struct o2gk_link *l, struct o2gk_way *w,
  * gets some. One with a request may have been taken back meanwhile.
  */
 static void put_back(struct o2gk_peer *q, struct o2gk_link *l,
-		     struct o2gk_way *w, struct o2gk_job *j)
+		     struct o2gk_way *w, struct o2gk_parcel *it)
 {
-	struct o2g_tx *tx = j->tx ? j->tx : &j->ctl->tx;
+	struct o2g_tx *tx = it->tx ? it->tx : &it->ctl->tx;
 
 	spin_lock(&l->lock);
-	if (!j->tx || w->reading == j->tx)
+	if (!it->tx || w->reading == it->tx)
 		o2g_list_add_tail(&tx->link, w->mail.next);
 	w->reading = NULL;
-	w->next = j->hdr;
+	w->next = it->hdr;
 	w->is_starved = true;
 	spin_unlock(&l->lock);
-	o2gk_pin_put(q->ep, j->pin);
+	o2gk_pin_put(q->ep, it->pin);
 	o2gk_queue(q, &q->local_work);
 }
 
@@ -170,11 +170,11 @@ void o2gk_mail_feed(struct o2gk_peer *q)
 
 /* Without the process there is no going on: a worker does. */
 static void leave_to_worker(struct o2gk_peer *q, struct o2gk_link *l,
-			    struct o2gk_way *w, const struct o2gk_job *j)
+			    struct o2gk_way *w, const struct o2gk_parcel *it)
 {
 	spin_lock(&l->lock);
-	w->late = *j;
-	if (j->rx.sink.segs == &j->rx.put_seg)
+	w->late = *it;
+	if (it->rx.sink.segs == &it->rx.put_seg)
 		w->late.rx.sink.segs = &w->late.rx.put_seg;
 	w->is_late = true;
 	spin_unlock(&l->lock);
@@ -183,28 +183,28 @@ static void leave_to_worker(struct o2gk_peer *q, struct o2gk_link *l,
 
 /* Under the receiver's ep->lock. */
 static void receive(struct o2gk_peer *q, struct o2gk_link *l,
-		    struct o2gk_way *w, struct o2gk_job *j)
+		    struct o2gk_way *w, struct o2gk_parcel *it)
 {
 	enum o2gd_lost why;
 
 	if (q->lost || q->doom) {
-		forget(q, l, w, j);
+		forget(q, l, w, it);
 		return;
 	}
-	if (!o2gk_reserve(q->ep, &j->hdr)) {
-		put_back(q, l, w, j);
+	if (!o2gk_reserve(q->ep, &it->hdr)) {
+		put_back(q, l, w, it);
 		return;
 	}
-	why = o2gk_job_begin(q, j);
-	if (!why && o2gk_job_to_user(j)) {
-		leave_to_worker(q, l, w, j);
+	why = o2gk_parcel_begin(q, it);
+	if (!why && o2gk_parcel_to_user(it)) {
+		leave_to_worker(q, l, w, it);
 		return;
 	}
 	if (!why)
-		why = o2gk_job_copy(q, j);
-	why = end(q, l, w, j, why);
+		why = o2gk_parcel_copy(q, it);
+	why = end(q, l, w, it, why);
 	if (why)
-		o2gk_peer_doom(q, why, j->detail);
+		o2gk_peer_doom(q, why, it->detail);
 }
 
 void o2gk_mail_late(struct o2gk_peer *q)
@@ -220,7 +220,7 @@ void o2gk_mail_late(struct o2gk_peer *q)
 	if (!late)
 		return;
 	if (!q->lost)
-		why = o2gk_job_copy(q, &w->late);
+		why = o2gk_parcel_copy(q, &w->late);
 	o2gk_ep_lock(q->ep);
 	if (q->lost)
 		forget(q, l, w, &w->late);
@@ -287,12 +287,12 @@ static void to_tcp(struct o2gk_link *l, struct o2gk_peer *p)
 }
 
 static void deliver(struct o2gk_link *l, struct o2gk_peer *p,
-		    struct o2gk_peer *q, struct o2gk_job *j)
+		    struct o2gk_peer *q, struct o2gk_parcel *it)
 {
-	bool has_request = j->tx;
+	bool has_request = it->tx;
 
 	o2gk_ep_lock(q->ep);
-	receive(q, l, &l->way[!q->side], j);
+	receive(q, l, &l->way[!q->side], it);
 	o2gk_ep_unlock(q->ep, O2GK_LINK, q);
 	if (!p || !has_request)
 		return;
@@ -302,7 +302,7 @@ static void deliver(struct o2gk_link *l, struct o2gk_peer *p,
 }
 
 /* The first of @side's mail, taken; false: it is not to be delivered. */
-static bool take(struct o2gk_link *l, unsigned int side, struct o2gk_job *j)
+static bool take(struct o2gk_link *l, unsigned int side, struct o2gk_parcel *it)
 {
 	struct o2gk_way *w = &l->way[side];
 	struct o2g_tx *tx = first(w);
@@ -310,15 +310,15 @@ static bool take(struct o2gk_link *l, unsigned int side, struct o2gk_job *j)
 	if (is_for_tcp(tx))
 		return false;
 	o2g_list_del(&tx->link);
-	o2gk_job_take(j, tx);
-	w->reading = j->tx;
+	o2gk_parcel_take(it, tx);
+	w->reading = it->tx;
 	return true;
 }
 
 void o2gk_mail_pump(struct o2gk_link *l)
 {
 	unsigned int side;
-	struct o2gk_job j;
+	struct o2gk_parcel it;
 	int turn = TURN;
 
 	/* All the way: whoever sleeps here would hold up both ends. */
@@ -329,13 +329,13 @@ void o2gk_mail_pump(struct o2gk_link *l)
 	l->pumping = true;
 	while (turn > 0 && next(l, &side)) {
 		struct o2gk_peer *p = l->end[side], *q = l->end[!side];
-		bool taken = take(l, side, &j);
+		bool taken = take(l, side, &it);
 
 		spin_unlock(&l->lock);
 		turn--;
 		if (taken) {
-			turn -= j.len >> PAGE_SHIFT;
-			deliver(l, p, q, &j);
+			turn -= it.len >> PAGE_SHIFT;
+			deliver(l, p, q, &it);
 		} else {
 			to_tcp(l, p);
 		}
