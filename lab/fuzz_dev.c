@@ -346,13 +346,52 @@ static void new_raw(int i)
 	close(dead);
 }
 
+/* A socket that the driver has, or had, and its children. */
+static void listen_on(int fd)
+{
+	struct sockaddr none = { .sa_family = AF_UNSPEC };
+	struct sockaddr_in addr;
+	socklen_t len = sizeof(addr);
+	int client, child;
+
+	if (one_in(2))
+		connect(fd, &none, sizeof(none));
+	if (listen(fd, 5) || getsockname(fd, (void *)&addr, &len))
+		return;
+	addr.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	client = socket(AF_INET, SOCK_STREAM, 0);
+	if (!connect(client, (void *)&addr, sizeof(addr))) {
+		child = accept4(fd, NULL, NULL, SOCK_NONBLOCK);
+		send(client, memory, below(200), MSG_DONTWAIT);
+		close(child);
+	}
+	close(client);
+}
+
+/* A packet that might be one of the driver's, or a part of it. */
+static void write_beside(int fd)
+{
+	struct o2g_hdr h = { .type = (uint8_t)(1 + below(11)),
+			     .src = below(NEPS + 1),
+			     .dst = below(NEPS + 1),
+			     .tag = below(4),
+			     .length = below(50000),
+			     .cookie = (1ull + below(3)) << 32 | below(20),
+			     .aux = below(2) };
+	uint8_t raw[O2G_HDR_SIZE + 100];
+
+	memset(raw, 1, sizeof(raw));
+	o2g_wire_encode(&h, raw);
+	send(fd, raw, 1 + below(sizeof(raw)), MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
 static void socket_calls(int i)
 {
 	int fd = socks[below(2 * NEPS)], value = below(3);
 	uint32_t peer = number(NEPS + 1);
 	char buf[256];
 
-	switch (below(8)) {
+	switch (below(10)) {
 	case 0:
 		shutdown(fd, below(3));
 		break;
@@ -371,6 +410,14 @@ static void socket_calls(int i)
 		break;
 	case 5:
 		setsockopt(fd, IPPROTO_TCP, TCP_ULP, "tls", 4);
+		break;
+	case 6:
+		if (one_in(10))
+			listen_on(fd);
+		break;
+	case 7:
+		if (one_in(5))
+			write_beside(fd);
 		break;
 	default:
 		new_raw(i);
