@@ -509,6 +509,31 @@ static void full_ring(void)
 	assert_int_equal(ep_of(&b)->stats.bad_posts, N - 64);
 }
 
+/* Many receives, and keys, when the file is closed: others get the lock between. */
+static void close_many(void)
+{
+	enum { N = 1000 };
+	struct o2gd_mem m = { .addr = (uintptr_t)data,
+			      .len = 8,
+			      .access = O2GD_READ };
+	unsigned int rests;
+
+	assert_int_equal(end_open(&a, 0, N), 0);
+	for (u32 i = 0; i < N; i++) {
+		assert_int_equal(end_submit(&a, O2GD_OP_RECV, i, i, buf, 8), 0);
+		m.key = i + 1;
+		assert_int_equal(end_call(&a, O2GD_MEM_ADD, &m), 0);
+	}
+	rests = mock.rests;
+	end_close(&a);
+	assert_in_range(mock.rests - rests, 6, 100);
+}
+
+static void o2gk_ep_destroy__in_steps(void **state)
+{
+	world_run(close_many);
+}
+
 static void o2gk_sq_drain__in_portions(void **state)
 {
 	world_run(full_ring);
@@ -731,6 +756,7 @@ int main(void)
 		T(o2gk_sock_register__one_lock),
 		T(o2gk_iov_import__compat),
 		T(o2gk_sq_drain__in_portions),
+		T(o2gk_ep_destroy__in_steps),
 		T(peer_down__unknown),
 		T(o2gk_pin_user__limit_first),
 		T(memory__refused_for_a_while),

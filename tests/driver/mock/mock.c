@@ -687,6 +687,12 @@ bool mock_run(void)
 	return turns;
 }
 
+void cond_resched(void)
+{
+	mock_may_sleep(__func__);
+	mock.rests++;
+}
+
 void schedule(void)
 {
 	mock_may_sleep(__func__);

@@ -31,6 +31,7 @@ struct mock {
 	int spins, mutexes, rcu, atomic, softirq, socks;
 	unsigned int live, pinned, charged;
 	unsigned int dirtied; /* pages marked so */
+	unsigned int rests;   /* calls of cond_resched() */
 	size_t largest; /* that was allocated in one piece, for tests to look */
 	int maps;
 	bool signal; /* one is pending */

@@ -524,7 +524,7 @@ long schedule_timeout_interruptible(long left);
 /* It is a worker that waits, and there is but one thread. */
 #define schedule_timeout_uninterruptible(n) \
 	(mock_may_sleep(__func__), jiffies += (n))
-#define cond_resched() mock_may_sleep(__func__)
+void cond_resched(void);
 extern unsigned long jiffies;
 #define msecs_to_jiffies(ms) ((unsigned long)(ms) / 4)
 #define time_after(a, b) ((long)((b) - (a)) < 0)
