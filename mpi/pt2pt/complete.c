@@ -247,21 +247,44 @@ static int collect_all(int n, MPI_Request *reqs, MPI_Status *statuses,
 	return mpii_likely(!f.code) ? MPI_SUCCESS : raise_in_status(&f, func);
 }
 
-/* Messages can be waited for in any order. Other kinds may depend on each
- * other, so all must be looked at while waiting. */
-static void wait_for_all(int n, MPI_Request *reqs)
+/* The same after a failure, when some may not be over: they stay. */
+static __attribute__((cold)) int
+collect_done(int n, MPI_Request *reqs, MPI_Status *statuses, const char *func)
 {
-	struct mpii_several s = { reqs, n, 0 };
-	bool messages = true;
+	struct failure f;
 
+	f.code = MPI_SUCCESS;
 	for (int i = 0; i < n; i++)
-		if (!idle(reqs[i]) && req_of(reqs[i])->poll)
-			messages = false;
-	if (!messages) {
+		if (idle(reqs[i]) || mpii_req_done(req_of(reqs[i])))
+			collect_into(&reqs[i], statuses, i, &f);
+	for (int i = 0; i < n; i++)
+		if (statuses && !idle(reqs[i]))
+			statuses[i].MPI_ERROR = MPI_ERR_PENDING;
+	return raise_in_status(&f, func);
+}
+
+/* How long others are waited for when a send has failed. */
+#define GRACE_US 1000000
+
+/* Messages can be waited for in any order. Sends come first: what is received may
+ * be the answer to one, and if that has failed nobody answers. Other kinds may
+ * depend on each other, so all must be looked at while waiting. False: a send has
+ * failed, and not all are over. */
+static bool wait_for_all(int n, MPI_Request *reqs)
+{
+	struct mpii_req *const *messages = (struct mpii_req *const *)reqs;
+	struct mpii_several s = { reqs, n, 0 };
+
+	for (int i = 0; i < n; i++) {
+		if (idle(reqs[i]) || !req_of(reqs[i])->poll)
+			continue;
 		o2g_wait_until(mpii.ep, mpii_all_done, &s, -1);
-		return;
+		return true;
 	}
-	mpii_req_wait_many((struct mpii_req *const *)reqs, n);
+	if (mpii_unlikely(!mpii_req_wait_sends(messages, n)))
+		return !o2g_wait_until(mpii.ep, mpii_all_done, &s, GRACE_US);
+	mpii_req_wait_many(messages, n);
+	return true;
 }
 
 int PMPI_Waitall(int count, MPI_Request array_of_requests[],
@@ -275,7 +298,9 @@ int PMPI_Waitall(int count, MPI_Request array_of_requests[],
 	err = mpii_check_several(count, array_of_requests, "MPI_Waitall");
 	if (mpii_unlikely(err))
 		return err;
-	wait_for_all(count, array_of_requests);
+	if (mpii_unlikely(!wait_for_all(count, array_of_requests)))
+		return collect_done(count, array_of_requests, array_of_statuses,
+				    "MPI_Waitall");
 	return collect_all(count, array_of_requests, array_of_statuses,
 			   "MPI_Waitall");
 }

@@ -266,7 +266,7 @@ void mpii_req_retire(struct mpii_req *r, MPI_Request *h)
 }
 
 /* The next messages from *i on that libo2g still has, at most a batch. */
-static int gather(struct mpii_req *const *reqs, int n, int *i,
+static int gather(struct mpii_req *const *reqs, int n, int *i, bool sends_only,
 		  struct mpii_req **mine, struct o2g_req **theirs)
 {
 	int k = 0;
@@ -274,7 +274,8 @@ static int gather(struct mpii_req *const *reqs, int n, int *i,
 	for (; *i < n && k < WAIT_BATCH; ++*i) {
 		struct mpii_req *r = reqs[*i];
 
-		if ((uintptr_t)r < MPII_PREDEFINED_END || !r->o2g)
+		if ((uintptr_t)r < MPII_PREDEFINED_END || !r->o2g ||
+		    (sends_only && r->kind != MPII_REQ_SEND))
 			continue;
 		mine[k] = r;
 		theirs[k++] = r->o2g;
@@ -282,18 +283,35 @@ static int gather(struct mpii_req *const *reqs, int n, int *i,
 	return k;
 }
 
-void mpii_req_wait_many(struct mpii_req *const *reqs, int n)
+static inline void wait_many(struct mpii_req *const *reqs, int n,
+			     bool sends_only)
 {
 	struct mpii_req *mine[WAIT_BATCH];
 	struct o2g_req *theirs[WAIT_BATCH];
 	struct o2g_status st[WAIT_BATCH];
 	int i = 0, k;
 
-	while ((k = gather(reqs, n, &i, mine, theirs))) {
+	while ((k = gather(reqs, n, &i, sends_only, mine, theirs))) {
 		o2g_wait_all(mpii.ep, theirs, (size_t)k, st);
 		for (int j = 0; j < k; j++)
 			finish(mine[j], &st[j]);
 	}
+}
+
+void mpii_req_wait_many(struct mpii_req *const *reqs, int n)
+{
+	wait_many(reqs, n, false);
+}
+
+bool mpii_req_wait_sends(struct mpii_req *const *reqs, int n)
+{
+	wait_many(reqs, n, true);
+	for (int i = 0; i < n; i++)
+		if ((uintptr_t)reqs[i] >= MPII_PREDEFINED_END &&
+		    reqs[i]->active && reqs[i]->kind == MPII_REQ_SEND &&
+		    reqs[i]->status.MPI_ERROR)
+			return false;
+	return true;
 }
 
 /* Nothing to do when it is over but to let go of it: packed and persistent ones
@@ -303,7 +321,7 @@ static inline bool is_plain(const struct mpii_req *r)
 	return r->obj.magic == MPII_REQ && r->o2g && !r->type;
 }
 
-static bool wait_plain_batch(MPI_Request *reqs, int n)
+static bool wait_plain_batch(MPI_Request *reqs, int n, bool sends_only)
 {
 	struct o2g_req *theirs[WAIT_BATCH];
 	struct o2g_status st[WAIT_BATCH];
@@ -318,7 +336,8 @@ static bool wait_plain_batch(MPI_Request *reqs, int n)
 		if (mpii_unlikely((uintptr_t)r < MPII_PREDEFINED_END ||
 				  !is_plain(r)))
 			return false;
-		theirs[i] = r->o2g;
+		if (!sends_only || r->kind == MPII_REQ_SEND)
+			theirs[i] = r->o2g;
 	}
 	good = !o2g_wait_errors(mpii.ep, theirs, (size_t)n, st);
 	for (int i = 0; i < n; i++) {
@@ -332,18 +351,38 @@ static bool wait_plain_batch(MPI_Request *reqs, int n)
 			r->o2g = NULL;
 			mpii_req_drop(r);
 		}
-		reqs[i] = MPI_REQUEST_NULL;
+		if (theirs[i] || r == &mpii_sent)
+			reqs[i] = MPI_REQUEST_NULL;
 	}
 	return good;
+}
+
+static bool has_sends(const MPI_Request *reqs, int n)
+{
+	for (int i = 0; i < n; i++) {
+		const struct mpii_req *r = (const struct mpii_req *)reqs[i];
+
+		if ((uintptr_t)r >= MPII_PREDEFINED_END && r != &mpii_sent &&
+		    r->kind == MPII_REQ_SEND)
+			return true;
+	}
+	return false;
+}
+
+static inline int batch(int n, int i)
+{
+	return n - i < WAIT_BATCH ? n - i : WAIT_BATCH;
 }
 
 bool mpii_req_wait_plain(MPI_Request *reqs, int n)
 {
 	bool good = mpii_running();
 
+	if (good && has_sends(reqs, n))
+		for (int i = 0; good && i < n; i += WAIT_BATCH)
+			good = wait_plain_batch(reqs + i, batch(n, i), true);
 	for (int i = 0; good && i < n; i += WAIT_BATCH)
-		good = wait_plain_batch(
-			reqs + i, n - i < WAIT_BATCH ? n - i : WAIT_BATCH);
+		good = wait_plain_batch(reqs + i, batch(n, i), false);
 	return good;
 }
 

@@ -141,7 +141,9 @@ void mpii_req_reap(struct mpii_req *r);
 void mpii_req_wait(struct mpii_req *r);
 /* The same for several messages; NULL and inactive ones are left out. */
 void mpii_req_wait_many(struct mpii_req *const *reqs, int n);
-/* The quick way when nobody wants statuses: false when it met a request that
+/* For the sends among them; false: one has failed. */
+bool mpii_req_wait_sends(struct mpii_req *const *reqs, int n);
+/* The quick way when nobody wants statuses, sends first: false when it met a request that
  * failed or is no plain message; those before it are done with. */
 bool mpii_req_wait_plain(MPI_Request *reqs, int n);
 /* Let go of the request in *h that has completed; persistent ones stay. */

@@ -232,6 +232,28 @@ static int do_sendrecv_two(void)
 	return err;
 }
 
+/* The same with Waitall, with and without statuses: the receive stays. */
+static int do_waitall(void)
+{
+	int next = (rank + 1) % dead, flag;
+	MPI_Status st[2], *give[2] = { st, MPI_STATUSES_IGNORE };
+	MPI_Request r[2];
+
+	for (int i = 0; i < 2; i++) {
+		MPI_Irecv(buf, BIG, MPI_CHAR, next, 11, WORLD, &r[0]);
+		CHECK(!MPI_Isend(other, BIG, MPI_CHAR, dead, 0, WORLD, &r[1]));
+		FAILS(MPI_Waitall(2, r, give[i]), MPI_ERR_IN_STATUS);
+		if (!i)
+			EQUAL(st[0].MPI_ERROR, MPI_ERR_PENDING);
+		CHECK(r[0] != MPI_REQUEST_NULL && r[1] == MPI_REQUEST_NULL);
+		CHECK(!MPI_Cancel(&r[0]) && !MPI_Wait(&r[0], &st[0]));
+		MPI_Test_cancelled(&st[0], &flag);
+		CHECK(flag);
+	}
+	meet_the_living();
+	return st[1].MPI_ERROR;
+}
+
 /* The living among themselves: that works. */
 static int do_others(void)
 {
@@ -309,6 +331,7 @@ static const struct {
 	{ "intercomm", do_intercomm },
 	{ "intercomms", do_intercomms },
 	{ "sendrecv2", do_sendrecv_two },
+	{ "waitall", do_waitall },
 };
 
 static void end(const char *how)

@@ -8,7 +8,7 @@ cd "$(dirname "$0")/../.." && . tests/lib.sh
 make_tmp
 prog=$MPI_TESTS/ended
 
-all="recv irecv test any probe mprobe iprobe send ssend sendrecv sendrecv2 barrier ibarrier
+all="recv irecv test any probe mprobe iprobe send ssend sendrecv sendrecv2 waitall barrier ibarrier
 	bcast bcast0 allreduce gather ialltoall dup split any2 mixed persistent others
 	intercomm intercomms finalize"
 some="recv any allreduce ibarrier finalize"
