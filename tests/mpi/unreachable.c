@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/*
+ * unreachable sendrecv|waitall: each rank sends to the next one and receives from
+ * the one before, and none can reach another. For tests/system/unreachable.sh. Not
+ * in testlist.
+ */
+#include "check.h"
+
+int main(int argc, char **argv)
+{
+	char out[8] = "", in[8];
+	MPI_Request r[2];
+	int to, from;
+
+	start(&argc, &argv);
+	to = (rank + 1) % size;
+	from = (rank + size - 1) % size;
+	if (!strcmp(argv[1], "sendrecv")) {
+		MPI_Sendrecv(out, 8, MPI_CHAR, to, 0, in, 8, MPI_CHAR, from, 0,
+			     WORLD, IGNORE);
+	} else {
+		MPI_Irecv(in, 8, MPI_CHAR, from, 0, WORLD, &r[0]);
+		MPI_Isend(out, 8, MPI_CHAR, to, 0, WORLD, &r[1]);
+		MPI_Waitall(2, r, MPI_STATUSES_IGNORE);
+	}
+	printf("rank %d has had an answer\n", rank);
+	return finish();
+}
