@@ -33,6 +33,7 @@ subject()
 }
 
 subject good 'channel/tcp: sockets are made in one place'
+subject good 'CONTRIBUTING: what CI runs'
 subject good '.ci: everything in a fresh root
 
 Because.'
