@@ -62,67 +62,83 @@ static void probe_locked(struct o2g_ep *ep, struct eng_probe *p, bool block)
 	probe_cond(p);
 }
 
-/* @msg NULL: it stays where it is. @block: wait for one. */
-static int probe(struct o2g_ep *ep, int source, u64 tag, u64 ignore, bool block,
-		 struct o2g_msg **msg, struct o2g_status *status)
+/* @p says what is looked for, and then what was found. @block: wait for it. */
+static int probe(struct eng_probe *p, int source, bool block)
 {
-	struct eng_probe p = { .ep = ep,
-			       .src = O2G_MATCH_ANY,
-			       .tag = tag,
-			       .ignore = ignore,
-			       .take = msg != NULL };
-	struct o2g_msg *m = NULL;
+	struct o2g_ep *ep = p->ep;
 
-	if (source != O2G_ANY_SOURCE)
-		p.src = (u32)source;
 	if (unlikely(!ep_enter(ep)))
 		return -O2G_ERR_FORKED;
-	if (msg)
-		m = malloc(sizeof(*m));
-	if (source != O2G_ANY_SOURCE && !eng_peer_exists(ep, source)) {
-		p.result = -EINVAL;
-	} else if (msg && !m) {
-		p.result = -ENOMEM;
-	} else {
+	p->src = source == O2G_ANY_SOURCE ? O2G_MATCH_ANY : (u32)source;
+	p->result = -EINVAL;
+	if (source == O2G_ANY_SOURCE || eng_peer_exists(ep, source)) {
 		ep->calls++;
-		probe_locked(ep, &p, block);
+		probe_locked(ep, p, block);
 	}
-	if (m && !p.result && p.unexp)
-		eng_peer_of_core(p.unexp->peer)->taken++;
+	if (p->take && !p->result && p->unexp)
+		eng_peer_of_core(p->unexp->peer)->taken++;
 	ep_unlock(ep);
-	if (p.result) {
+	return p->result;
+}
+
+static int probe_plain(struct eng_probe p, int source, bool block,
+		       struct o2g_status *status)
+{
+	int err = probe(&p, source, block);
+
+	if (!err && status)
+		*status = p.status;
+	return err;
+}
+
+static int probe_taking(struct eng_probe p, int source, bool block,
+			struct o2g_msg **msg, struct o2g_status *status)
+{
+	struct o2g_msg *m = malloc(sizeof(*m));
+	int err;
+
+	if (!m)
+		return -ENOMEM;
+	p.take = true;
+	err = probe(&p, source, block);
+	if (err) {
 		free(m);
-		return p.result;
+		return err;
 	}
 	if (status)
 		*status = p.status;
-	if (msg) {
-		*m = (struct o2g_msg){ ep, p.unexp, p.handle };
-		*msg = m;
-	}
+	*m = (struct o2g_msg){ p.ep, p.unexp, p.handle };
+	*msg = m;
 	return 0;
+}
+
+static struct eng_probe looks_for(struct o2g_ep *ep, u64 tag, u64 ignore)
+{
+	return (struct eng_probe){ .ep = ep, .tag = tag, .ignore = ignore };
 }
 
 int o2g_iprobe(struct o2g_ep *ep, int source, uint64_t tag, uint64_t ignore,
 	       struct o2g_status *status)
 {
-	return probe(ep, source, tag, ignore, false, NULL, status);
+	return probe_plain(looks_for(ep, tag, ignore), source, false, status);
 }
 
 int o2g_probe(struct o2g_ep *ep, int source, uint64_t tag, uint64_t ignore,
 	      struct o2g_status *status)
 {
-	return probe(ep, source, tag, ignore, true, NULL, status);
+	return probe_plain(looks_for(ep, tag, ignore), source, true, status);
 }
 
 int o2g_improbe(struct o2g_ep *ep, int source, uint64_t tag, uint64_t ignore,
 		struct o2g_msg **msg, struct o2g_status *status)
 {
-	return probe(ep, source, tag, ignore, false, msg, status);
+	return probe_taking(looks_for(ep, tag, ignore), source, false, msg,
+			    status);
 }
 
 int o2g_mprobe(struct o2g_ep *ep, int source, uint64_t tag, uint64_t ignore,
 	       struct o2g_msg **msg, struct o2g_status *status)
 {
-	return probe(ep, source, tag, ignore, true, msg, status);
+	return probe_taking(looks_for(ep, tag, ignore), source, true, msg,
+			    status);
 }

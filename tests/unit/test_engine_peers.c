@@ -287,6 +287,49 @@ static void eng_peer_del__retired(void **state)
 	o2g_close(ep);
 }
 
+/* An empty message of that peer, as if it had come by its channel. */
+static void arrives(struct o2g_ep *ep, int number, u64 tag)
+{
+	struct o2g_hdr h = { .type = O2G_PKT_EAGER,
+			     .src = (u32)number,
+			     .dst = (u32)ep->rank,
+			     .tag = tag };
+	struct eng_peer *p = eng_peer_known(ep, number);
+	struct o2g_rx rx;
+
+	ep_lock(ep);
+	assert_int_equal(o2g_proto_rx_begin(&ep->core, &p->cp.core, &h, &rx),
+			 O2G_PROTO_OK);
+	o2g_proto_rx_end(&ep->core, &p->cp.core, &rx);
+	ep_unlock(ep);
+}
+
+/* What nobody has asked for goes with the peer; what a probe has taken stays. */
+static void eng_peer_del__messages(void **state)
+{
+	struct o2g_ep *ep = open_one();
+	int number = add(ep);
+	struct o2g_ep_info info;
+	struct o2g_status s;
+	struct o2g_msg *msg;
+	struct o2g_req *req;
+
+	arrives(ep, number, 1);
+	arrives(ep, number, 2);
+	assert_int_equal(o2g_improbe(ep, number, 1, 0, &msg, &s), 0);
+	assert_int_equal(s.source, number);
+	del(ep, number);
+	assert_int_equal(o2g_ep_info(ep, &info), 0);
+	assert_int_equal(info.unexpected, 0);
+	assert_false(o2g_list_empty(&ep->retired));
+	assert_int_equal(o2g_imrecv(msg, NULL, 0, &req), 0);
+	assert_int_equal(o2g_wait(req, &s), 0);
+	assert_int_equal(s.source, number);
+	del(ep, add(ep));
+	assert_true(o2g_list_empty(&ep->retired));
+	o2g_close(ep);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -297,6 +340,7 @@ int main(void)
 		cmocka_unit_test(eng_peer_del__ends_what_waits),
 		cmocka_unit_test(eng_peer_del__memory_goes),
 		cmocka_unit_test(eng_peer_del__retired),
+		cmocka_unit_test(eng_peer_del__messages),
 	};
 
 	setenv("O2G_CHANNELS", "tcp", 1);
