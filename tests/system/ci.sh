@@ -62,7 +62,7 @@ cp "$TMP/bin/make" "$TMP/bin/clang-format-14"
 echo 'echo Cppcheck 2.10' | fake cppcheck
 echo : | fake ../scripts/setup
 
-steps=$(grep -c '^step ' scripts/prove)
+steps=$(grep -c '^	step ' scripts/prove)
 proves "$((10 + steps - 1)) passed, 0 failed, 2 skipped" 0 \
 	TESTS="10 passed, 0 failed, 2 skipped"
 expect "$TMP/out" '^skipped: system/x: no reason$'
