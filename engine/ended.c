@@ -93,7 +93,9 @@ static void reach_awaited(struct o2g_ep *ep)
 	if (!ep->resolve)
 		return;
 	find_awaited(ep);
-	eng_for_each_peer(p, ep) if (p->awaited) reach(ep, p);
+	eng_for_each_peer(p, ep)
+		if (p->awaited)
+			reach(ep, p);
 }
 
 /* --- what is doomed --- */
@@ -148,8 +150,10 @@ static void give_up_sends(struct o2g_ep *ep)
 
 	if (!may_be_doomed(ep))
 		return;
-	eng_for_each_peer(p, ep) if (!p->lost)
-		o2g_proto_give_up_sends(&ep->core, &p->cp.core, is_doomed, ep);
+	eng_for_each_peer(p, ep)
+		if (!p->lost)
+			o2g_proto_give_up_sends(&ep->core, &p->cp.core,
+						is_doomed, ep);
 	if (ep->driver)
 		ep->driver->give_up(ep, O2G_REQ_SEND, is_doomed);
 }

@@ -159,7 +159,9 @@ static int all_sent(void *arg)
 	struct o2g_ep *ep = arg;
 	struct eng_peer *p;
 
-	eng_for_each_peer(p, ep) if (!p->lost && is_being_sent(p)) return 0;
+	eng_for_each_peer(p, ep)
+		if (!p->lost && is_being_sent(p))
+			return 0;
 	return !ep->driver || ep->driver->all_sent(ep);
 }
 

@@ -207,7 +207,9 @@ static bool all_sent(const struct o2g_ep *ep)
 		for (u32 j = 0; j < ENG_SLAB; j++)
 			if (waits_for_credit(&ep->slabs[i][j]))
 				return false;
-	eng_for_each_peer(p, ep) if (waits_for_socket(ep, p)) return false;
+	eng_for_each_peer(p, ep)
+		if (waits_for_socket(ep, p))
+			return false;
 	return true;
 }
 

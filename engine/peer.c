@@ -185,9 +185,9 @@ void eng_peers_say_bye(struct o2g_ep *ep)
 {
 	struct eng_peer *p;
 
-	eng_for_each_peer(p, ep) if (p->cp.chan && !p->lost &&
-				     (int)p->cp.core.rank != ep->rank)
-		o2g_proto_bye(&ep->core, &p->cp.core);
+	eng_for_each_peer(p, ep)
+		if (p->cp.chan && !p->lost && (int)p->cp.core.rank != ep->rank)
+			o2g_proto_bye(&ep->core, &p->cp.core);
 }
 
 /* --- peers of other jobs, which come and go --- */
@@ -287,8 +287,7 @@ void eng_peers_cleanup(struct o2g_ep *ep)
 {
 	struct eng_peer *p;
 
-	eng_for_each_peer(p, ep)
-	{
+	eng_for_each_peer(p, ep) {
 		if (!p->lost)
 			drop_link(p, true);
 		p->lost = true;
