@@ -138,7 +138,7 @@ enum o2g_proto_reason o2g_send_rx_cancel_ack(struct o2g_core *c,
 					     struct o2g_peer *p,
 					     const struct o2g_hdr *h);
 
-/* recv.c: what quick.h needs, too, then its calls */
+/* recv.c: what quick.h also needs, then its calls */
 static inline void sink_to_req(struct o2g_sink *s, const struct o2g_req *req,
 			       u64 off, u64 room)
 {

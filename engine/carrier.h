@@ -32,8 +32,8 @@ struct carrier {
 	 * taken by its handle. */
 	int (*probe)(struct o2g_ep *ep, struct eng_probe *p);
 	int (*mrecv)(struct o2g_ep *ep, struct eng_req *r, u64 handle);
-	/* Requests that it has. Is one that the core has, too, still ours to
-	 * complete? */
+	/* Requests that it has. If the core has one as well: is it still
+	 * ours to complete? */
 	bool (*claim)(struct o2g_ep *ep, struct eng_req *r);
 	int (*cancel)(struct o2g_ep *ep, struct eng_req *r);
 	/* ... has been given a callback: */

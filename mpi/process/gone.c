@@ -40,7 +40,7 @@ void mpii_gone_note(void *arg, int peer, int finished)
 
 	if (!l) {
 		o2g_error("out of memory: whoever waits for what %d was to "
-			  "send may wait for ever",
+			  "send may wait forever",
 			  peer);
 		return;
 	}

@@ -134,7 +134,7 @@ static void local__many(void)
 	close_pair();
 }
 
-/* The other process dies in the middle: an error, not a wait for ever. */
+/* The other process dies in the middle: an error, not a wait forever. */
 static void local__killed(void)
 {
 	for (int i = 0; i < 16; i++) {

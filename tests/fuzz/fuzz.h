@@ -16,7 +16,7 @@ struct input {
 	size_t left;
 };
 
-/* The next byte; 0 for ever after the last one. */
+/* The next byte; 0 forever after the last one. */
 static inline uint8_t in_u8(struct input *in)
 {
 	if (!in->left)

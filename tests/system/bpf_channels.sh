@@ -1,3 +1,4 @@
+#!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 # timeout: 180
 # The suite that runs over every channel (tests/unit/test_channels*.c), over bpf,

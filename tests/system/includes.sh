@@ -1,3 +1,4 @@
+#!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 # A folder cannot include what docs/architecture.md keeps from it.
 cd "$(dirname "$0")/../.." && . tests/lib.sh

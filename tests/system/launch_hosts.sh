@@ -181,7 +181,7 @@ expect "$TMP/err" 'cannot start on host nowhere: the agent ended with code 255'
 run -agent /no/such/agent -hosts a -n 1 true
 expect_rc 1
 expect "$TMP/err" 'cannot start on host a: the agent ended with code 127; check that `/no/such/agent a true`'
-# One that prints for ever, with lines or without, and never starts a proxy.
+# One that prints forever, with lines or without, and never starts a proxy.
 begin=$(now_ms)
 run -agent yes -hosts a -n 1 true
 expect_rc 1

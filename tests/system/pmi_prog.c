@@ -125,7 +125,7 @@ static void *abort_now(void *arg)
 	_exit(23);
 }
 
-/* One thread aborts while the other waits in a barrier for ever. */
+/* One thread aborts while the other waits in a barrier forever. */
 static void abort_in_barrier(void)
 {
 	pthread_t t;

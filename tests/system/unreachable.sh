@@ -1,3 +1,4 @@
+#!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 # timeout: 60
 # Hosts that cannot reach each other, three namespaces whose cables lead nowhere: a
@@ -21,7 +22,7 @@ for call in sendrecv waitall; do
 		-hosts "o2gx1$id,o2gx2$id,o2gx3$id" -ppn 1 -n 3 \
 		"$MPI_TESTS/unreachable" $call >"$TMP/out" 2>&1
 	code=$?
-	[ $code != 124 ] || { cat "$TMP/out"; fail "$call waits for ever"; }
+	[ $code != 124 ] || { cat "$TMP/out"; fail "$call waits forever"; }
 	grep -q 'has had an answer' "$TMP/out" && { cat "$TMP/out"; fail "$call: they met"; }
 	expect "$TMP/out" 'lost rank [012] on .*: no connection in 2 s .* of 10.203.77.[123] '
 done
