@@ -17,9 +17,7 @@
 
 #define SQ_ENTRIES 1024
 #define CQ_ENTRIES 4096
-#define DUMP_MIN (4u << 20) /* 20,000 short messages that nobody asked for */
-#define DUMP_PER_PEER (48u << 10) /* more than a peer may send unasked */
-#define DUMP_MAX (64u << 20)
+#define DUMP (4u << 20) /* 20,000 short messages that nobody asked for */
 #define BYE_MS 2000
 
 int kern_call(const struct kern *k, unsigned long request, void *arg)
@@ -34,20 +32,6 @@ int kern_call(const struct kern *k, unsigned long request, void *arg)
 
 /* --- opening --- */
 
-static u32 dump_size(const struct o2g_attr *attr)
-{
-	u64 want = (u64)attr->size * DUMP_PER_PEER;
-	u64 limit = o2g_settings()->unexpected;
-
-	if (want < DUMP_MIN)
-		want = DUMP_MIN;
-	if (want > DUMP_MAX)
-		want = DUMP_MAX;
-	if (want > limit && limit >= DUMP_MIN)
-		want = limit;
-	return (u32)((want + 65535) & ~65535ull);
-}
-
 static int set_up(struct kern *k, const struct o2g_attr *attr)
 {
 	const struct o2g_settings *set = o2g_settings();
@@ -57,7 +41,7 @@ static int set_up(struct kern *k, const struct o2g_attr *attr)
 		.size = (u32)attr->size,
 		.sq_entries = SQ_ENTRIES,
 		.cq_entries = CQ_ENTRIES,
-		.dump_size = dump_size(attr),
+		.dump_size = DUMP,
 		.eager_max = set->tcp_eager,
 		.data_chunk = set->tcp_chunk ? set->tcp_chunk : 1,
 		.peer_budget = set->peer_budget,
