@@ -170,10 +170,10 @@ void io_output(struct node *n, enum frame_type type, int rank,
 	buf_append(&p->data, data->at, data->end - data->at);
 	n->unwritten += data->end - data->at;
 	nl = memrchr(buf_head(&p->data), '\n', buf_len(&p->data));
+	if (nl) /* before the length: what comes at once may be long */
+		put(&sinks[which], p, nl + 1 - buf_head(&p->data));
 	if (buf_len(&p->data) > PARTIAL_MAX)
 		put(&sinks[which], p, buf_len(&p->data));
-	else if (nl)
-		put(&sinks[which], p, nl + 1 - buf_head(&p->data));
 	if (buf_len(&p->data))
 		timer_set(&partial_timer, sinks[which].patience);
 	release();

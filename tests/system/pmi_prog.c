@@ -3,7 +3,9 @@
  * A rank without MPI, for the launcher's tests: it speaks PMI through the
  * library's own client and does what its first argument says.
  */
+#define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -159,6 +161,23 @@ static void show_key(const char *key)
 	printf("%s\n", value);
 }
 
+/* Each with one write. In a pipe this large the reader's chunks end within
+ * lines, whose rest is there already. */
+static void print_lines(int n)
+{
+	char line[128];
+	int len;
+
+	if (fcntl(STDOUT_FILENO, F_SETPIPE_SZ, 1 << 18) < 0)
+		die("F_SETPIPE_SZ", errno);
+	for (int i = 0; i < n; i++) {
+		len = snprintf(line, sizeof(line), "%d %07d %089d\n", job.rank,
+			       i, job.rank);
+		if (write(STDOUT_FILENO, line, len) != len)
+			die("write", errno);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "board";
@@ -174,6 +193,8 @@ int main(int argc, char **argv)
 		threads();
 	else if (!strcmp(what, "barriers"))
 		many_barriers(number);
+	else if (!strcmp(what, "lines"))
+		print_lines(number);
 	else if (!strcmp(what, "singleton"))
 		printf("%s\n", job.singleton ? "alone" : "launched");
 	else if (!strcmp(what, "key") && argc > 2)
