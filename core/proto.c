@@ -211,6 +211,7 @@ static void reap_unexpected(struct o2g_match_entry *e, void *arg)
 	if (u->peer != r->peer || (u->type == O2G_PKT_EAGER && u->complete))
 		return;
 	o2g_match_remove(&r->core->match, e);
+	o2g_recv_unname(u);
 	o2g_list_del(&u->link);
 	o2g_list_add_tail(&u->link, &r->msgs);
 }

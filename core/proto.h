@@ -20,6 +20,7 @@
 #ifndef O2G_PROTO_H
 #define O2G_PROTO_H
 
+#include "cookies.h"
 #include "match.h"
 #include "wire.h"
 
@@ -120,13 +121,15 @@ struct o2g_unexp {
 	struct o2g_peer *peer;
 	u8 type, flags; /* EAGER or RTS; packet flags */
 	bool complete;	/* EAGER: the body is all here */
-	u64 len, cookie, aux;
-	u64 charge;	      /* credit to give back */
-	bool extra;	      /* ... of the extra kind */
-	struct o2g_req *req;  /* claimed by this receive while arriving */
-	int error;	      /* the peer died before it was complete */
-	struct o2g_seg body;  /* engine's memory, len bytes */
-	struct o2g_list link; /* peer->arriving while incomplete */
+	bool named;	/* it is in peer->named */
+	u64 len, aux;
+	struct o2g_cookie cookie; /* its value is the packet's */
+	u64 charge;		  /* credit to give back */
+	bool extra;		  /* ... of the extra kind */
+	struct o2g_req *req;	  /* claimed by this receive while arriving */
+	int error;		  /* the peer died before it was complete */
+	struct o2g_seg body;	  /* engine's memory, len bytes */
+	struct o2g_list link;	  /* peer->arriving while incomplete */
 };
 
 /* Where a body goes: a cursor over segments, or the offset in a view; past
@@ -176,6 +179,7 @@ struct o2g_peer {
 	struct o2g_list waiting;   /* sends, puts that wait for an answer */
 	struct o2g_list incoming;  /* receives, gets with DATA to come */
 	struct o2g_list arriving;  /* unexpected messages, incomplete */
+	struct o2g_cookie *named;  /* ... that a CANCEL may name */
 	struct o2g_list held_gets; /* beyond O2G_GETS_MAX */
 	struct o2g_list held_puts; /* beyond O2G_PUTS_MAX */
 	u32 gets;		   /* under way */

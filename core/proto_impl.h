@@ -205,6 +205,8 @@ void o2g_recv_rx_cancel(struct o2g_core *c, struct o2g_peer *p,
 			const struct o2g_hdr *h);
 void o2g_recv_unpost(struct o2g_core *c, struct o2g_req *req);
 void o2g_recv_drop_unexpected(struct o2g_core *c, struct o2g_unexp *u);
+/* It leaves the matching queues: a CANCEL does not find it any more. */
+void o2g_recv_unname(struct o2g_unexp *u);
 
 /* rma.c */
 enum o2g_proto_reason o2g_rma_rx_put(struct o2g_core *c, struct o2g_peer *p,

@@ -53,6 +53,36 @@ static void answer_rts(struct o2g_core *c, struct o2g_req *req,
 	xmit_answer(c, p, O2G_PKT_CTS, rts->cookie, want, req->id);
 }
 
+/* --- unexpected messages by name, for CANCEL --- */
+
+/* Of its number of arrival, and of what peers do not know. */
+static u64 weight_of(const struct o2g_match *m, u64 seq)
+{
+	u64 h = (seq ^ m->key[1]) * m->key[0];
+
+	h = (h ^ (h >> 32)) * 0x9e3779b97f4a7c15ull;
+	return h ^ (h >> 29);
+}
+
+/* Only what its sender waits for has a name. */
+static void name(struct o2g_core *c, struct o2g_unexp *u, u64 cookie)
+{
+	u->cookie.value = cookie;
+	u->named = u->type == O2G_PKT_RTS || u->flags & O2G_PKTF_SYNC;
+	if (!u->named)
+		return;
+	u->cookie.weight = weight_of(&c->match, u->match.seq);
+	o2g_cookies_add(&u->peer->named, &u->cookie);
+}
+
+void o2g_recv_unname(struct o2g_unexp *u)
+{
+	if (!u->named)
+		return;
+	u->named = false;
+	o2g_cookies_del(&u->peer->named, &u->cookie);
+}
+
 /* --- a receive meets an unexpected message --- */
 
 static void deliver_unexp(struct o2g_core *c, struct o2g_req *req,
@@ -68,13 +98,14 @@ static void deliver_unexp(struct o2g_core *c, struct o2g_req *req,
 	}
 	req->got = n;
 	if (u->flags & O2G_PKTF_SYNC)
-		xmit_answer(c, p, O2G_PKT_FIN, u->cookie, 0, 0);
+		xmit_answer(c, p, O2G_PKT_FIN, u->cookie.value, 0, 0);
 	o2g_recv_drop_unexpected(c, u);
 	finish(c, req, recv_status(req));
 }
 
 static void claim(struct o2g_core *c, struct o2g_req *req, struct o2g_unexp *u)
 {
+	o2g_recv_unname(u);
 	matched(req, u->peer, u->match.tag, u->len);
 	if (unlikely(u->error)) {
 		int error = u->error;
@@ -84,7 +115,7 @@ static void claim(struct o2g_core *c, struct o2g_req *req, struct o2g_unexp *u)
 	} else if (u->type == O2G_PKT_RTS) {
 		struct o2g_hdr rts = { .flags = u->flags,
 				       .length = u->len,
-				       .cookie = u->cookie,
+				       .cookie = u->cookie.value,
 				       .aux = u->aux };
 
 		o2g_recv_drop_unexpected(c, u);
@@ -190,8 +221,10 @@ struct o2g_unexp *o2g_proto_mprobe(struct o2g_core *c, u32 src, u64 tag,
 {
 	struct o2g_unexp *u = o2g_proto_probe(c, src, tag, ignore);
 
-	if (u)
+	if (u) {
 		o2g_match_remove(&c->match, &u->match);
+		o2g_recv_unname(u);
+	}
 	return u;
 }
 
@@ -209,7 +242,6 @@ static struct o2g_unexp *add_unexpected(struct o2g_core *c, struct o2g_peer *p,
 	u->flags = h->flags;
 	u->complete = body == 0;
 	u->len = h->length;
-	u->cookie = h->cookie;
 	u->aux = h->aux;
 	u->charge = body + O2G_COST;
 	u->extra = h->type == O2G_PKT_RTS && h->flags & O2G_PKTF_ENVELOPE;
@@ -219,6 +251,7 @@ static struct o2g_unexp *add_unexpected(struct o2g_core *c, struct o2g_peer *p,
 	u->match.tag = h->tag;
 	o2g_list_init(&u->link);
 	o2g_match_add_unexpected(&c->match, &u->match);
+	name(c, u, h->cookie);
 	c->stats.unexpected++;
 	return u;
 }
@@ -378,32 +411,19 @@ void o2g_recv_rx_data_end(struct o2g_core *c, struct o2g_rx *rx)
 
 /* --- cancelling a send: forget its envelope if nobody has matched it --- */
 
-struct cancel_search {
-	struct o2g_peer *peer;
-	u64 cookie;
-	struct o2g_unexp *found;
-};
-
-static void cancel_look(struct o2g_match_entry *e, void *arg)
-{
-	struct cancel_search *s = arg;
-	struct o2g_unexp *u = unexp_of(e);
-
-	if (u->peer == s->peer && u->cookie == s->cookie &&
-	    (u->type == O2G_PKT_RTS ||
-	     (u->flags & O2G_PKTF_SYNC && u->complete)))
-		s->found = u;
-}
-
 void o2g_recv_rx_cancel(struct o2g_core *c, struct o2g_peer *p,
 			const struct o2g_hdr *h)
 {
-	struct cancel_search s = { .peer = p, .cookie = h->cookie };
+	struct o2g_cookie *n = o2g_cookies_find(p->named, h->cookie);
+	struct o2g_unexp *u = n ? container_of(n, struct o2g_unexp, cookie) :
+				  NULL;
 
-	o2g_match_each_unexpected(&c->match, cancel_look, &s);
-	if (s.found) {
-		o2g_match_remove(&c->match, &s.found->match);
-		o2g_recv_drop_unexpected(c, s.found);
+	if (u && (u->type == O2G_PKT_RTS || u->complete)) {
+		o2g_match_remove(&c->match, &u->match);
+		o2g_recv_unname(u);
+		o2g_recv_drop_unexpected(c, u);
+	} else {
+		u = NULL;
 	}
-	xmit_answer(c, p, O2G_PKT_CANCEL_ACK, h->cookie, 0, s.found != NULL);
+	xmit_answer(c, p, O2G_PKT_CANCEL_ACK, h->cookie, 0, u != NULL);
 }
