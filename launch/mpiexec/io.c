@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 /*
  * The job's stdout, stderr and stdin. A line goes out whole; the start of one,
- * a prompt perhaps, after a moment without the rest. We never block in a write:
- * the descriptors are shared with others and cannot be made non-blocking, so
- * only as much is written as poll promises to be taken.
+ * a prompt or a row of dots, after a moment without the rest. We never block
+ * in a write: the descriptors are shared with others and cannot be made
+ * non-blocking, so only as much is written as poll promises to be taken.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -14,11 +14,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "job.h"
 #include "util.h"
 
-#define PROMPT_MS 50   /* a person waits for the start of a line, */
-#define PARTIAL_MS 500 /* but a file does not: so it is less often torn */
+#define PARTIAL_MS 100 /* the start of a line waits that long for the rest */
 #define PARTIAL_MAX 65536
 #define QUEUE_MAX (1u << 20)
 #define STDIN_CHUNK 65536
@@ -29,14 +29,14 @@ struct sink {
 	struct watch watch;
 	struct buf queue;
 	size_t chunk; /* what a write may take without blocking */
-	int patience; /* ms that the start of a line waits for the rest */
 	bool broken;
-	struct part *open; /* whose line is not finished */
+	struct part *open; /* whose line is out and not finished */
 };
 
 /* What a rank writes on one of them. */
 struct part {
-	struct buf data; /* the start of a line */
+	struct buf data; /* the start of a line, */
+	uint64_t since;	 /* which has waited from here on: reading_ns */
 	bool in_line;	 /* some of that line is out already */
 	int rank;
 };
@@ -44,6 +44,9 @@ struct part {
 static struct sink sinks[2]; /* stdout, stderr */
 static struct part *parts;   /* 2 for each rank */
 static struct timer partial_timer;
+
+static uint64_t held_since; /* hosts may not send more since then, or 0 */
+static uint64_t held_ns;    /* how long that was the case before */
 
 static struct watch input;
 static int input_pending; /* hosts that have not taken the last piece */
@@ -62,10 +65,28 @@ static bool is_full(void)
 	return buf_len(&sinks[0].queue) + buf_len(&sinks[1].queue) > QUEUE_MAX;
 }
 
+/* A clock that stands while hosts are held back: the rest of a line may be
+ * in a pipe that nobody reads. */
+static uint64_t reading_ns(void)
+{
+	return (held_since ? held_since : o2g_now_ns()) - held_ns;
+}
+
+static void set_held(bool held)
+{
+	if (held && !held_since)
+		held_since = o2g_now_ns();
+	if (held || !held_since)
+		return;
+	held_ns += o2g_now_ns() - held_since;
+	held_since = 0;
+}
+
 /* Hosts whose output has gone on its way may send more. */
 static void release(void)
 {
-	if (is_full())
+	set_held(is_full());
+	if (held_since)
 		return;
 	for (int i = 0; i < job.nnodes; i++) {
 		struct node *n = &job.nodes[i];
@@ -128,35 +149,39 @@ static void label(struct sink *s, struct part *p)
 	sink_add(s, text, n);
 }
 
-/* With labels, a label comes before each line, and a line that another rank
- * has left open is closed first. */
 static void put_labelled(struct sink *s, struct part *p, const char *data,
 			 size_t n)
 {
-	if (s->open && s->open != p) {
-		sink_add(s, "\n", 1);
-		s->open->in_line = false;
-	}
+	bool in_line = p->in_line;
+
 	while (n) {
 		const char *nl = memchr(data, '\n', n);
 		size_t len = nl ? (size_t)(nl + 1 - data) : n;
 
-		if (!p->in_line)
+		if (!in_line)
 			label(s, p);
 		sink_add(s, data, len);
-		p->in_line = !nl;
+		in_line = !nl;
 		data += len;
 		n -= len;
 	}
-	s->open = p->in_line ? p : NULL;
 }
 
+/* A line that another rank has left open is closed first. */
 static void put(struct sink *s, struct part *p, size_t n)
 {
+	const char *data = buf_head(&p->data);
+
+	if (s->open && s->open != p) {
+		sink_add(s, "\n", 1);
+		s->open->in_line = false;
+	}
 	if (job.opt->label)
-		put_labelled(s, p, buf_head(&p->data), n);
+		put_labelled(s, p, data, n);
 	else
-		sink_add(s, buf_head(&p->data), n);
+		sink_add(s, data, n);
+	p->in_line = data[n - 1] != '\n';
+	s->open = p->in_line ? p : NULL;
 	buf_consume(&p->data, n);
 }
 
@@ -167,23 +192,49 @@ void io_output(struct node *n, enum frame_type type, int rank,
 	struct part *p = &parts[rank * 2 + which];
 	const char *nl;
 
+	if (!buf_len(&p->data))
+		p->since = reading_ns();
 	buf_append(&p->data, data->at, data->end - data->at);
 	n->unwritten += data->end - data->at;
 	nl = memrchr(buf_head(&p->data), '\n', buf_len(&p->data));
-	if (nl) /* before the length: what comes at once may be long */
+	if (nl) { /* before the length: what comes at once may be long */
 		put(&sinks[which], p, nl + 1 - buf_head(&p->data));
+		p->since = reading_ns();
+	}
 	if (buf_len(&p->data) > PARTIAL_MAX)
 		put(&sinks[which], p, buf_len(&p->data));
-	if (buf_len(&p->data))
-		timer_set(&partial_timer, sinks[which].patience);
+	if (buf_len(&p->data) && !partial_timer.active)
+		timer_set(&partial_timer, PARTIAL_MS);
 	release();
 }
 
-static void put_partial(struct timer *t)
+/* Starts of lines that have waited for @ms or longer. The time until the next
+ * has, or 0: there is none. */
+static unsigned put_partial(unsigned ms)
 {
-	for (int i = 0; i < job.place.size * 2; i++)
-		if (buf_len(&parts[i].data))
-			put(&sinks[i % 2], &parts[i], buf_len(&parts[i].data));
+	uint64_t now = reading_ns();
+	unsigned next = 0;
+
+	for (int i = 0; i < job.place.size * 2; i++) {
+		struct part *p = &parts[i];
+		unsigned age = (now - p->since) / 1000000;
+
+		if (!buf_len(&p->data))
+			continue;
+		if (age >= ms)
+			put(&sinks[i % 2], p, buf_len(&p->data));
+		else if (!next || ms - age < next)
+			next = ms - age;
+	}
+	return next;
+}
+
+static void on_partial(struct timer *t)
+{
+	unsigned next = put_partial(PARTIAL_MS);
+
+	if (next)
+		timer_set(t, held_since ? PARTIAL_MS : next);
 }
 
 static void open_sink(struct sink *s, int fd)
@@ -191,7 +242,6 @@ static void open_sink(struct sink *s, int fd)
 	struct stat st;
 
 	s->watch = (struct watch){ .fd = fd, .fn = on_writable, .arg = s };
-	s->patience = isatty(fd) ? PROMPT_MS : PARTIAL_MS;
 	s->chunk = 512; /* a terminal: little enough not to wait for a reader */
 	if (fstat(fd, &st) < 0)
 		s->broken = true;
@@ -268,7 +318,7 @@ void io_init(void)
 	parts = xmalloc(job.place.size * 2 * sizeof(*parts));
 	for (int i = 0; i < job.place.size * 2; i++)
 		parts[i].rank = i / 2;
-	partial_timer.fn = put_partial;
+	partial_timer.fn = on_partial;
 	open_sink(&sinks[0], STDOUT_FILENO);
 	open_sink(&sinks[1], STDERR_FILENO);
 	if (job.opt->stdin_rank == STDIN_NONE)
@@ -296,7 +346,7 @@ void io_finish(void)
 	struct timer last_words = { .fn = on_last_words };
 
 	watch_del(&input);
-	put_partial(&partial_timer);
+	put_partial(0);
 	finishing = true;
 	finished = flushed();
 	if (job.ending)

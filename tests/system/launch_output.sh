@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
-# What ranks print: in whole lines.
+# What ranks print: in whole lines, and soon.
 cd "$(dirname "$0")/../.." && . tests/lib.sh && . tests/system/launch.inc
 
 # What rank $1 prints, as a pattern.
@@ -29,4 +29,54 @@ whole_lines()
 }
 whole_lines
 whole_lines -l
+
+# Nor are they when the reader pauses in the middle: the rest waits in the pipe.
+for _ in 1 2 3; do
+	timeout 20 "$MPIEXEC" -n 2 "$PROG" lines 50000 </dev/null |
+		{ head -c 100; sleep 0.7; cat; } >"$TMP/out"
+	[ "$(torn)" = 0 ] && break
+done
+expect_lines "$TMP/out" 100000
+[ "$(torn)" = 0 ] || fail "a slow reader gets $(torn) lines that are torn"
+
+# start ARGUMENTS: mpiexec in the background. The ranks read files in $TMP.
+start()
+{
+	rm -f "$TMP"/on*
+	: >"$TMP/out"
+	timeout -k 2 20 "$MPIEXEC" "$@" </dev/null >"$TMP/out" 2>"$TMP/err" &
+	pid=$!
+}
+ended()
+{
+	wait $pid
+	rc=$?
+	expect_rc 0
+}
+export TMP
+
+# Pieces of a line appear while more and more of them come.
+for piece in . '50 %%\r'; do
+	start -n 1 sh -c "until [ -e $TMP/on ]; do printf '$piece'; sleep 0.03; done"
+	wait_for 3 test -s "$TMP/out"
+	seen=$(wc -c <"$TMP/out")
+	touch "$TMP/on"
+	ended
+	[ "$seen" != 0 ] || fail "'$piece' is withheld"
+done
+
+# The start of a line, then another rank's: not on one line.
+start -n 2 sh -c '[ $PMI_RANK = 0 ] && printf start
+	until [ -e $TMP/on$PMI_RANK ]; do
+		sleep 0.03
+	done
+	echo end $PMI_RANK'
+wait_for 10 grep -q start "$TMP/out" || fail "the start of a line is withheld"
+touch "$TMP/on1"
+wait_for 10 grep -q 'end 1' "$TMP/out" || fail "nothing from rank 1"
+touch "$TMP/on0"
+ended
+[ "$(cat "$TMP/out")" = "start
+end 1
+end 0" ] || fail "output is $(cat "$TMP/out")"
 exit 0
