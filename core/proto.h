@@ -122,12 +122,12 @@ struct o2g_unexp {
 	u8 type, flags; /* EAGER or RTS; packet flags */
 	bool complete;	/* EAGER: the body is all here */
 	bool named;	/* it is in peer->named */
+	int error;	/* the peer died before it was complete */
 	u64 len, aux;
 	struct o2g_cookie cookie; /* its value is the packet's */
 	u64 charge;		  /* credit to give back */
 	bool extra;		  /* ... of the extra kind */
 	struct o2g_req *req;	  /* claimed by this receive while arriving */
-	int error;		  /* the peer died before it was complete */
 	struct o2g_seg body;	  /* engine's memory, len bytes */
 	struct o2g_list link;	  /* peer->arriving while incomplete */
 };
