@@ -103,6 +103,7 @@ static void sink_fail(struct sink *s, int err)
 	buf_consume(&s->queue, buf_len(&s->queue));
 	s->watch.events = 0;
 	finished = finishing && flushed();
+	release();
 	if (s != &sinks[0])
 		return;
 	/* As a shell would have it: nobody reads any more, so end. */

@@ -79,4 +79,11 @@ ended
 [ "$(cat "$TMP/out")" = "start
 end 1
 end 0" ] || fail "output is $(cat "$TMP/out")"
+
+# When the reader of stderr goes after much was held back for it, the job goes on.
+(timeout -k 2 10 "$MPIEXEC" -n 2 sh -c 'head -c 8000000 /dev/zero >&2; echo done' \
+	</dev/null 2>&1 >"$TMP/out"; echo $? >"$TMP/rc") | sleep 0.7
+rc=$(cat "$TMP/rc")
+expect_rc 0
+expect_lines "$TMP/out" 2
 exit 0
