@@ -54,8 +54,6 @@ static struct value sized(MPI_Datatype h, int native)
 		return (struct value){ UNSIGNED, native, 4 };
 	if (h == MPI_WCHAR)
 		return (struct value){ UNSIGNED, native, 2 };
-	if (h == MPI_C_BOOL || h == MPI_CXX_BOOL)
-		return (struct value){ UNSIGNED, native, 4 };
 	return integer(native);
 }
 

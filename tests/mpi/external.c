@@ -40,7 +40,11 @@ static void known_bytes(void)
 	PACKS(long long, 1, MPI_LONG_LONG, "\0\0\0\0\0\0\0\1");
 	PACKS(MPI_Aint, 258, MPI_AINT, "\0\0\0\0\0\0\1\2");
 	PACKS(wchar_t, 0x20ac, MPI_WCHAR, "\x20\xac");
-	PACKS(bool, true, MPI_C_BOOL, "\0\0\0\1");
+	/* The table of external32 sizes: both booleans have one byte, and only
+	 * Fortran's MPI_LOGICAL has four. */
+	PACKS(bool, true, MPI_C_BOOL, "\1");
+	PACKS(bool, true, MPI_CXX_BOOL, "\1");
+	PACKS(int, 1, MPI_LOGICAL, "\0\0\0\1");
 	PACKS(float, 1.0f, MPI_FLOAT, "\x3f\x80\0\0");
 	PACKS(double, -2.0, MPI_DOUBLE, "\xc0\0\0\0\0\0\0\0");
 	PACKS(long double, 1.0L, MPI_LONG_DOUBLE,
