@@ -29,10 +29,13 @@ static inline void give_status(MPI_Status *status, const MPI_Status *from)
 	status->MPI_ERROR = keep;
 }
 
+/* Of an empty status MPI_ERROR is a part. */
 static inline void give_empty(MPI_Status *status)
 {
-	if (status != MPI_STATUS_IGNORE)
-		mpii_status_empty(status);
+	if (status == MPI_STATUS_IGNORE)
+		return;
+	mpii_status_empty(status);
+	status->MPI_ERROR = MPI_SUCCESS;
 }
 
 /* Done, if need be after a round of progress? */

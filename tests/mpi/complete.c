@@ -214,6 +214,30 @@ static void get_status(void)
 	CHECK(flag);
 }
 
+/* An empty status has tag = MPI_ANY_TAG, source = MPI_ANY_SOURCE and error =
+ * MPI_SUCCESS, and counts no elements: all of that where nothing is active. */
+static void empty(void)
+{
+	MPI_Request q = MPI_REQUEST_NULL;
+	int flag = 0, index = 0;
+
+#define EMPTY(call)                          \
+	do {                                 \
+		memset(s, 0x55, sizeof(*s)); \
+		OK(call);                    \
+		CHECK(is_empty(s));          \
+		EQUAL(s->MPI_ERROR, 0);      \
+	} while (0)
+	EMPTY(MPI_Wait(&q, s));
+	EMPTY(MPI_Test(&q, &flag, s));
+	EMPTY(MPI_Waitany(1, &q, &index, s));
+	EMPTY(MPI_Testany(1, &q, &index, &flag, s));
+	EMPTY(MPI_Request_get_status(q, &flag, s));
+	EMPTY(MPI_Request_get_status_any(1, &q, &index, &flag, s));
+	EMPTY(MPI_Request_get_status_any(0, NULL, &index, &flag, s));
+#undef EMPTY
+}
+
 /* Given up, but still delivered. */
 static void give_up(void)
 {
@@ -251,6 +275,7 @@ int main(int argc, char **argv)
 
 	start(&argc, &argv);
 	CHECK(size >= 2);
+	empty();
 	OK(MPI_Waitall(0, NULL, NULL));
 	OK(MPI_Testall(0, NULL, &flag, NULL));
 	CHECK(flag);
