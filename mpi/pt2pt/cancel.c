@@ -29,6 +29,8 @@ int PMPI_Request_free(MPI_Request *request)
 				  "a collective or partitioned operation that "
 				  "is under way cannot be freed: wait for it");
 	*request = MPI_REQUEST_NULL;
+	if (r->kind == MPII_REQ_GREQ)
+		return mpii_raise(NULL, mpii_greq_detach(r), func);
 	if (r->active)
 		mpii_req_detach(r);
 	else

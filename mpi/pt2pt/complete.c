@@ -11,6 +11,7 @@
 #include "env/errcode.h"
 #include "env/errors.h"
 #include "pt2pt/complete.h"
+#include "pt2pt/grequest.h"
 #include "pt2pt/transfer.h"
 
 int mpii_bad_request(MPI_Request h, const char *func, int i)
@@ -44,6 +45,8 @@ static inline int collect(MPI_Request *h, MPI_Status *status,
 	int err;
 
 	mpii_req_reap(r);
+	if (mpii_unlikely(r->kind == MPII_REQ_GREQ))
+		mpii_greq_end(r);
 	err = r->status.MPI_ERROR;
 	if (mpii_unlikely(err)) {
 		*c = r->comm;

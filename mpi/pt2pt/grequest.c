@@ -16,7 +16,6 @@ struct greq {
 	/* ORPHAN: freed by the program before it was completed; the request
 	 * then belongs to the call that completes it. */
 	_Atomic(enum { PENDING, COMPLETE, ORPHAN }) state;
-	atomic_int refs; /* the request's, and that of who will complete it */
 };
 
 static int poll_greq(struct mpii_req *r)
@@ -26,17 +25,28 @@ static int poll_greq(struct mpii_req *r)
 	return atomic_load(&g->state) == COMPLETE;
 }
 
-static void drop(struct greq *g)
+/* Once, just before the request goes. */
+static int call_free(struct mpii_req *r)
 {
-	if (atomic_fetch_sub(&g->refs, 1) != 1)
-		return;
-	mpii_call_free(g->lang, g->free, &g->extra_state);
-	free(g);
+	struct greq *g = r->state;
+	int err = mpii_call_free(g->lang, g->free, &g->extra_state);
+
+	return err ? mpii_fail(err, "the request's free function returned %d",
+			       err) :
+		     MPI_SUCCESS;
 }
 
 static void release(struct mpii_req *r)
 {
-	drop(r->state);
+	free(r->state);
+}
+
+static int free_both(struct mpii_req *r)
+{
+	int err = call_free(r);
+
+	mpii_req_put(r);
+	return err;
 }
 
 int PMPI_Grequest_start(MPI_Grequest_query_function *query_fn,
@@ -59,7 +69,7 @@ int PMPI_Grequest_start(MPI_Grequest_query_function *query_fn,
 		return mpii_no_mem(NULL, func);
 	*g = (struct greq){
 		query_fn, free_fn, cancel_fn, extra_state, mpii_language_take(),
-		PENDING,  2
+		PENDING
 	};
 	mpii_status_empty(&r->status);
 	r->state = g;
@@ -76,6 +86,7 @@ int PMPI_Grequest_complete(MPI_Request request)
 	struct mpii_req *r = mpii_req_get(request);
 	struct greq *g;
 	unsigned state = PENDING;
+	int err = MPI_SUCCESS;
 
 	if (!r || r->kind != MPII_REQ_GREQ)
 		return mpii_error(NULL, MPI_ERR_REQUEST, func,
@@ -85,21 +96,22 @@ int PMPI_Grequest_complete(MPI_Request request)
 		if (state == COMPLETE)
 			return mpii_error(NULL, MPI_ERR_REQUEST, func,
 					  "the request was completed already");
-		mpii_req_put(r);
+		err = free_both(r);
 	}
-	drop(g);
+	/* Once complete it is gone as soon as another thread waits for it. */
 	mpii_wake();
-	return MPI_SUCCESS;
+	return mpii_raise(NULL, err, func);
 }
 MPII_ALIAS(Grequest_complete);
 
-void mpii_greq_detach(struct mpii_req *r)
+int mpii_greq_detach(struct mpii_req *r)
 {
 	struct greq *g = r->state;
 	unsigned state = PENDING;
 
-	if (!atomic_compare_exchange_strong(&g->state, &state, ORPHAN))
-		mpii_req_put(r);
+	if (atomic_compare_exchange_strong(&g->state, &state, ORPHAN))
+		return MPI_SUCCESS;
+	return free_both(r);
 }
 
 void mpii_greq_query(struct mpii_req *r)
@@ -108,6 +120,14 @@ void mpii_greq_query(struct mpii_req *r)
 
 	r->status.MPI_ERROR =
 		mpii_call_query(g->lang, g->query, &g->extra_state, &r->status);
+}
+
+void mpii_greq_end(struct mpii_req *r)
+{
+	int err = call_free(r);
+
+	if (err) /* the last callback's counts */
+		r->status.MPI_ERROR = err;
 }
 
 int mpii_greq_cancel(struct mpii_req *r)

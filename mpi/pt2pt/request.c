@@ -440,10 +440,6 @@ void mpii_req_detach(struct mpii_req *r)
 {
 	struct o2g_req *o2g = r->o2g;
 
-	if (r->kind == MPII_REQ_GREQ) {
-		mpii_greq_detach(r);
-		return;
-	}
 	if (r == &mpii_sent)
 		return;
 	r->persistent = false;

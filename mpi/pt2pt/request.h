@@ -148,7 +148,7 @@ bool mpii_req_wait_sends(struct mpii_req *const *reqs, int n);
 bool mpii_req_wait_plain(MPI_Request *reqs, int n);
 /* Let go of the request in *h that has completed; persistent ones stay. */
 void mpii_req_retire(struct mpii_req *r, MPI_Request *h);
-/* The program gives up a request that is still active. */
+/* The program gives up a request that is still active, but no generalized one. */
 void mpii_req_detach(struct mpii_req *r);
 
 /* Wait until every send that the program gave up is complete. */

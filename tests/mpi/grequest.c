@@ -29,6 +29,64 @@ static int cancel(void *extra, int complete)
 	return MPI_SUCCESS;
 }
 
+static int bad_query(void *extra, MPI_Status *s)
+{
+	return MPI_ERR_INTERN;
+}
+
+static int bad_release(void *extra)
+{
+	return MPI_ERR_FILE;
+}
+
+static MPI_Request complete_one(MPI_Grequest_query_function *q,
+				MPI_Grequest_free_function *f)
+{
+	static int n = 1;
+	MPI_Request req;
+
+	OK(MPI_Grequest_start(q, f, cancel, &n, &req));
+	OK(MPI_Grequest_complete(req));
+	return req;
+}
+
+/*
+ * What a callback returns is returned by the MPI call that has invoked it; where
+ * one invokes query_fn and free_fn, what the last of them, free_fn, has returned.
+ * Calls that complete several return MPI_ERR_IN_STATUS, and the codes are in the
+ * statuses.
+ */
+static void callbacks_fail(void)
+{
+	MPI_Request q, two[2];
+	MPI_Status s, ss[2];
+	int flag, n = 1;
+
+	MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+	q = complete_one(query, bad_release);
+	OK(MPI_Request_get_status(q, &flag, &s)); /* does not free it */
+	FAILS(MPI_Wait(&q, &s), MPI_ERR_FILE);
+	CHECK(q == MPI_REQUEST_NULL);
+	EQUAL(count_of(&s, MPI_INT), 1);
+	q = complete_one(bad_query, bad_release);
+	FAILS(MPI_Test(&q, &flag, IGNORE), MPI_ERR_FILE);
+	q = complete_one(bad_query, release);
+	FAILS(MPI_Wait(&q, &s), MPI_ERR_INTERN);
+	two[0] = complete_one(query, release);
+	two[1] = complete_one(query, bad_release);
+	FAILS(MPI_Waitall(2, two, ss), MPI_ERR_IN_STATUS);
+	EQUAL(ss[0].MPI_ERROR, MPI_SUCCESS);
+	EQUAL(ss[1].MPI_ERROR, MPI_ERR_FILE);
+	q = complete_one(query, bad_release);
+	FAILS(MPI_Request_free(&q), MPI_ERR_FILE);
+	CHECK(q == MPI_REQUEST_NULL);
+	/* given up before: then the call that completes it frees it */
+	OK(MPI_Grequest_start(query, bad_release, cancel, &n, &q));
+	two[0] = q;
+	OK(MPI_Request_free(&q));
+	FAILS(MPI_Grequest_complete(two[0]), MPI_ERR_FILE);
+}
+
 static void *later(void *arg)
 {
 	usleep(30000);
@@ -91,5 +149,6 @@ int main(int argc, char **argv)
 	OK(MPI_Wait(&q, &s));
 	OK(MPI_Test_cancelled(&s, &flag));
 	CHECK(flag);
+	callbacks_fail();
 	return finish();
 }
