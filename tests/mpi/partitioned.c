@@ -202,6 +202,50 @@ static void nobody(void)
 	OK(MPI_Request_free(&req[1]));
 }
 
+/*
+ * A partition has arrived, and the operation is complete, after the sender has
+ * started it and marked it ready, also when there is no data in it. Only for a
+ * request that is null or inactive MPI_Parrived says true at once.
+ */
+static void no_data(int mine, int theirs)
+{
+	MPI_Request req;
+	int v, flag = 0;
+
+	if (sends())
+		OK(MPI_Psend_init(&v, mine, 0, MPI_INT, peer, 12, WORLD,
+				  MPI_INFO_NULL, &req));
+	else
+		OK(MPI_Precv_init(&v, theirs, 0, MPI_INT, peer, 12, WORLD,
+				  MPI_INFO_NULL, &req));
+	MPI_Barrier(WORLD); /* the two have met, unless the network is slow */
+	if (sends()) {
+		MPI_Barrier(WORLD);
+		OK(MPI_Start(&req));
+		OK(MPI_Pready_range(0, mine - 1, req));
+	} else {
+		OK(MPI_Parrived(req, 0, &flag));
+		EQUAL(flag, 1);
+		OK(MPI_Start(&req));
+		for (int i = 0; i < 200 * theirs; i++) {
+			OK(MPI_Parrived(req, i % theirs, &flag));
+			EQUAL(flag, 0);
+		}
+		OK(MPI_Test(&req, &flag, IGNORE));
+		EQUAL(flag, 0);
+		MPI_Barrier(WORLD);
+		for (int i = 0; i < theirs; i++)
+			do
+				OK(MPI_Parrived(req, i, &flag));
+			while (!flag);
+	}
+	OK(MPI_Wait(&req, IGNORE));
+	OK(MPI_Request_free(&req));
+	flag = 0;
+	OK(MPI_Parrived(req, 0, &flag)); /* null now */
+	EQUAL(flag, 1);
+}
+
 /* --- wrong arguments --- */
 
 static void wrong_init(void)
@@ -288,6 +332,9 @@ int main(int argc, char **argv)
 	uneven();
 	in_order();
 	nobody();
+	no_data(4, 4);
+	no_data(1, 3);
+	no_data(5, 2);
 	MPI_Comm_set_errhandler(WORLD, MPI_ERRORS_RETURN);
 	MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
 	wrong_init();
