@@ -153,6 +153,8 @@ int PMPI_Session_finalize(MPI_Session *session)
 	if (!s)
 		return mpii_bad_session(*session, func);
 	mpii_buffer_free(&s->buffer);
+	if (atomic_load(&mpii.users) == 1) /* nobody is left to do it later */
+		mpii_buffered_drain();
 	mpii_detached_drain();
 	mpii_obj_end(&s->obj);
 	mpii_session_put(s); /* groups may still know it */

@@ -136,7 +136,9 @@ static struct mpii_buffer *buffer_for(struct mpii_comm *c)
 {
 	if (c->buffer)
 		return c->buffer;
-	return c->group->session ? c->group->session->buffer : process_buffer;
+	if (c->group->session && c->group->session->buffer)
+		return c->group->session->buffer;
+	return process_buffer;
 }
 
 int mpii_bsend(const void *buf, MPI_Count count, struct mpii_type *t, int dest,
@@ -301,16 +303,16 @@ int mpii_buffer_iflush(struct mpii_buffer *b, MPI_Request *request)
 
 /* --- the calls for the process --- */
 
-/* Its buffer belongs to the world model. */
-static int world(const char *func)
+/* In whichever model: communicators of sessions use it as well. */
+static int running(const char *func)
 {
-	return mpii_world_running() ? MPI_SUCCESS :
-				      mpii_bad_comm(MPI_COMM_WORLD, func);
+	return mpii_running() ? MPI_SUCCESS :
+				mpii_bad_comm(MPI_COMM_WORLD, func);
 }
 
 static int attach(void *buffer, MPI_Count size, const char *func)
 {
-	int err = world(func);
+	int err = running(func);
 
 	return err ? err :
 		     mpii_raise(NULL,
@@ -334,7 +336,7 @@ MPII_ALIAS(Buffer_attach_c);
 int PMPI_Buffer_detach(void *buffer_addr, int *size)
 {
 	static const char func[] = "MPI_Buffer_detach";
-	int err = world(func);
+	int err = running(func);
 
 	return err ? err :
 		     mpii_raise(NULL,
@@ -347,7 +349,7 @@ MPII_ALIAS(Buffer_detach);
 int PMPI_Buffer_detach_c(void *buffer_addr, MPI_Count *size)
 {
 	static const char func[] = "MPI_Buffer_detach_c";
-	int err = world(func);
+	int err = running(func);
 
 	return err ? err :
 		     mpii_raise(NULL,
@@ -359,7 +361,7 @@ MPII_ALIAS(Buffer_detach_c);
 
 int PMPI_Buffer_flush(void)
 {
-	int err = world("MPI_Buffer_flush");
+	int err = running("MPI_Buffer_flush");
 
 	if (!err)
 		mpii_buffer_flush(process_buffer);
@@ -370,7 +372,7 @@ MPII_ALIAS(Buffer_flush);
 int PMPI_Buffer_iflush(MPI_Request *request)
 {
 	static const char func[] = "MPI_Buffer_iflush";
-	int err = world(func);
+	int err = running(func);
 
 	return err ? err :
 		     mpii_raise(NULL,

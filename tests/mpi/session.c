@@ -295,6 +295,20 @@ static void buffers(MPI_Session s)
 	FAILS(MPI_Session_detach_buffer(s, NULL, &n), MPI_ERR_ARG);
 	FAILS(MPI_Session_detach_buffer_c(s, &p, NULL), MPI_ERR_ARG);
 	FAILS(MPI_Session_iflush_buffer(s, NULL), MPI_ERR_ARG);
+	/* The buffer of the process serves where neither the communicator nor its
+	 * session has one, and needs no world. */
+	OK(MPI_Buffer_attach(room, sizeof(room)));
+	OK(MPI_Bsend(&x, 1, MPI_INT, to, 2, d));
+	OK(MPI_Recv(&y, 1, MPI_INT, from, 2, d, IGNORE));
+	EQUAL(y, from);
+	OK(MPI_Buffer_flush());
+	OK(MPI_Buffer_iflush(&q));
+	OK(MPI_Wait(&q, IGNORE));
+	OK(MPI_Buffer_detach(&p, &n));
+	CHECK(p == room && n == (int)sizeof(room));
+	OK(MPI_Buffer_attach_c(MPI_BUFFER_AUTOMATIC, 0));
+	OK(MPI_Buffer_detach_c(&p, &large));
+	CHECK(p == MPI_BUFFER_AUTOMATIC);
 	OK(MPI_Comm_free(&d));
 	OK(MPI_Comm_free(&c));
 }
