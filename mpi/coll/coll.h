@@ -329,8 +329,6 @@ struct coll_how {
  * Error handler run. */
 int coll_call_later(const struct coll_how *how, struct mpii_comm *c,
 		    coll_fn *fn, const struct coll_args *a);
-/* A call that is refused here though others go on: its number is used up. */
-void coll_skip(const struct coll_how *how, struct mpii_comm *c);
 
 #define COLL_PARAMS(...) __VA_ARGS__
 /* PMPI_ functions of one collective: blocking, nonblocking and persistent. */

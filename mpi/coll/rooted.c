@@ -71,17 +71,13 @@ static int check(const char *func, struct mpii_comm *c, struct coll_args *a,
 				coll_block(blocks(a), c->rank), own(a)->count);
 }
 
-/* Also when the arguments are wrong the others go on. */
 static int call(const struct coll_how *how, struct mpii_comm *c,
 		struct coll_args *a, MPI_Datatype sendtype,
 		MPI_Datatype recvtype)
 {
 	int err = check(how->func, c, a, sendtype, recvtype);
 
-	if (!err)
-		return coll_call(how, c, run, a);
-	coll_skip(how, c);
-	return err;
+	return err ? err : coll_call(how, c, run, a);
 }
 
 static int call_lists(const struct coll_how *how, struct mpii_comm *c,

@@ -296,11 +296,6 @@ static struct coll number(const struct coll_how *how, struct mpii_comm *c)
 			      .tag = n % COLL_TAGS | COLL_TAG_PERSISTENT };
 }
 
-void coll_skip(const struct coll_how *how, struct mpii_comm *c)
-{
-	number(how, c);
-}
-
 static int check_how(const struct coll_how *how, struct mpii_comm *c)
 {
 	if (!how->request)
@@ -315,13 +310,14 @@ static int check_how(const struct coll_how *how, struct mpii_comm *c)
 int coll_call_later(const struct coll_how *how, struct mpii_comm *c,
 		    coll_fn *fn, const struct coll_args *a)
 {
-	struct coll k = number(how, c);
 	struct coll_task *t;
 	struct mpii_req *r;
+	struct coll k;
 	int err = check_how(how, c);
 
-	if (err)
+	if (err) /* refused, and so not counted */
 		return err;
+	k = number(how, c);
 	r = create(c, fn, a);
 	if (!r)
 		return mpii_no_mem(c, how->func);

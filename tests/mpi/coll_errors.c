@@ -90,6 +90,48 @@ static void inter(MPI_Comm world)
 	MPI_Comm_free(&half);
 }
 
+/*
+ * A call that is refused has not happened: a rank that makes it again, and right,
+ * is in step with the others, which made theirs once. The standard leaves open
+ * what follows an error; the handler that returns is of use only so.
+ */
+static void again(MPI_Comm world)
+{
+	int a[64] = { 1, 2 }, b[64] = { 0 }, sum = 0;
+	int counts[32] = { 0 }, displs[32] = { 0 };
+	MPI_Request q;
+
+	counts[0] = 1;
+	if (rank == 0) {
+		EXPECT(MPI_Gather(a, 1, MPI_INT, b, -1, MPI_INT, 0, world),
+		       MPI_ERR_COUNT, "recvbuf");
+		EXPECT(MPI_Scatter(a, 1, MPI_DATATYPE_NULL, b, 1, MPI_INT, 0,
+				   world),
+		       MPI_ERR_TYPE, "sendtype");
+		EXPECT(MPI_Gatherv(a, 1, MPI_INT, a, counts, displs, MPI_INT, 0,
+				   world),
+		       MPI_ERR_BUFFER, "MPI_IN_PLACE");
+		EXPECT(MPI_Igather(a, 1, MPI_INT, b, -1, MPI_INT, 0, world, &q),
+		       MPI_ERR_COUNT, "recvbuf");
+		EXPECT(MPI_Scatter_init(NULL, 1, MPI_INT, b, 1, MPI_INT, 0,
+					world, MPI_INFO_NULL, &q),
+		       MPI_ERR_BUFFER, "sendbuf");
+		EXPECT(MPI_Ibarrier(world, NULL), MPI_ERR_ARG, "request");
+		EXPECT(MPI_Barrier_init(world, (MPI_Info)a, &q), MPI_ERR_INFO,
+		       "info");
+	}
+	if (MPI_Gather(&rank, 1, MPI_INT, b, 1, MPI_INT, 0, world) ||
+	    MPI_Allreduce(a, &sum, 1, MPI_INT, MPI_SUM, world) || sum != size) {
+		fprintf(stderr, "coll_errors: rank %d: out of step\n", rank);
+		MPI_Abort(world, 1);
+	}
+	if (MPI_Barrier_init(world, MPI_INFO_NULL, &q) || MPI_Start(&q) ||
+	    MPI_Wait(&q, MPI_STATUS_IGNORE) || MPI_Request_free(&q)) {
+		fprintf(stderr, "coll_errors: rank %d: no barrier\n", rank);
+		MPI_Abort(world, 1);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	MPI_Comm world = MPI_COMM_WORLD;
@@ -145,6 +187,7 @@ int main(int argc, char **argv)
 		inter(world);
 	if (size <= 3) /* then rank 0 sends to each of the others */
 		later(world);
+	again(world);
 	/* nothing of the above has touched the communicator */
 	if (MPI_Allreduce(a, &sum, 1, MPI_INT, MPI_SUM, world) || sum != size) {
 		fprintf(stderr, "coll_errors: rank %d: sum %d\n", rank, sum);
