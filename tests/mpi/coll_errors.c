@@ -132,6 +132,39 @@ static void again(MPI_Comm world)
 	}
 }
 
+/* Buffers of MPI_Alltoallv and MPI_Alltoallw must not be aliased either; parts of
+ * one array that do not overlap are not. */
+static void aliased(MPI_Comm world)
+{
+	int a[64] = { 0 }, ones[32], sdispls[32], rdispls[32], bytes[32];
+	MPI_Datatype types[32];
+
+	for (int i = 0; i < size; i++) {
+		ones[i] = 1;
+		sdispls[i] = i;
+		rdispls[i] = size + i;
+		bytes[i] = i * (int)sizeof(int);
+		types[i] = MPI_INT;
+		a[i] = 10 * rank + i;
+	}
+	EXPECT(MPI_Alltoallv(a, ones, sdispls, MPI_INT, a, ones, sdispls,
+			     MPI_INT, world),
+	       MPI_ERR_BUFFER, "MPI_IN_PLACE");
+	EXPECT(MPI_Alltoallw(a, ones, bytes, types, a, ones, bytes, types,
+			     world),
+	       MPI_ERR_BUFFER, "MPI_IN_PLACE");
+	if (MPI_Alltoallv(a, ones, sdispls, MPI_INT, a, ones, rdispls, MPI_INT,
+			  world))
+		MPI_Abort(world, 1);
+	for (int i = 0; i < size; i++) {
+		if (a[size + i] == 10 * i + rank)
+			continue;
+		fprintf(stderr, "coll_errors: rank %d: %d from %d\n", rank,
+			a[size + i], i);
+		MPI_Abort(world, 1);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	MPI_Comm world = MPI_COMM_WORLD;
@@ -188,6 +221,7 @@ int main(int argc, char **argv)
 	if (size <= 3) /* then rank 0 sends to each of the others */
 		later(world);
 	again(world);
+	aliased(world);
 	/* nothing of the above has touched the communicator */
 	if (MPI_Allreduce(a, &sum, 1, MPI_INT, MPI_SUM, world) || sum != size) {
 		fprintf(stderr, "coll_errors: rank %d: sum %d\n", rank, sum);

@@ -52,6 +52,27 @@ static int check_side(const char *func, struct mpii_comm *c,
 			       s);
 }
 
+/* Where the data of block @i starts; NULL: there is none. */
+static const char *first_byte(const struct coll_side *s, int i)
+{
+	const struct mpii_type *t = coll_type(s, i);
+
+	return s->counts[i] && t->size ? coll_block(s, i) + t->true_lb : NULL;
+}
+
+/* Blocks that start at the same place overlap for sure. Others are the program's
+ * business: it may send from one part of an array and receive into another. */
+static int check_alias(const char *func, struct mpii_comm *c,
+		       const struct coll_args *a)
+{
+	int err = MPI_SUCCESS;
+
+	for (int i = 0; i < c->remote_size && !err; i++)
+		err = coll_check_alias(func, c, first_byte(&a->s, i),
+				       first_byte(&a->r, i), 1);
+	return err;
+}
+
 static int run(const struct coll_how *how, const struct side_args *sa,
 	       const struct side_args *ra, MPI_Comm comm)
 {
@@ -66,8 +87,8 @@ static int run(const struct coll_how *how, const struct side_args *sa,
 	err = check_side(how->func, c, ra, &rw, &a.r);
 	if (!err && !c->inter && sa->buf == MPI_IN_PLACE)
 		a.s.buf = MPI_IN_PLACE;
-	else if (!err)
-		err = check_side(how->func, c, sa, &sw, &a.s);
+	else if (!err && !(err = check_side(how->func, c, sa, &sw, &a.s)))
+		err = check_alias(how->func, c, &a);
 	if (!err)
 		err = coll_call(how, c, coll_alltoallv, &a);
 	coll_arrays_free(&rw);
