@@ -48,6 +48,13 @@ enum mpii_magic {
 /* Handles below are predefined; an object never lies there. */
 #define MPII_PREDEFINED_END 4096
 
+/* Handles that are not predefined: objects are aligned, what an uninitialised
+ * variable holds mostly is not, and nothing is read from there. */
+static inline bool mpii_misaligned(const void *h)
+{
+	return (uintptr_t)h % sizeof(void *) != 0;
+}
+
 #define mpii_likely(x) __builtin_expect(!!(x), 1)
 #define mpii_unlikely(x) __builtin_expect(!!(x), 0)
 

@@ -55,6 +55,8 @@ static inline struct mpii_comm *mpii_comm_get(MPI_Comm h)
 			c = &mpii_self;
 		else
 			return NULL;
+	} else if (mpii_unlikely(mpii_misaligned(h))) {
+		return NULL;
 	}
 	return c->obj.magic == MPII_COMM ? c : NULL;
 }

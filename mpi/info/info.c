@@ -42,7 +42,7 @@ struct mpii_info *mpii_info_get(MPI_Info h)
 		fill_env();
 		return &info_env;
 	}
-	if ((uintptr_t)h < MPII_PREDEFINED_END)
+	if ((uintptr_t)h < MPII_PREDEFINED_END || mpii_misaligned(h))
 		return NULL;
 	return i->obj.magic == MPII_INFO ? i : NULL;
 }

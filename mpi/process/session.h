@@ -21,7 +21,7 @@ static inline struct mpii_session *mpii_session_get(MPI_Session h)
 {
 	struct mpii_session *s = (struct mpii_session *)h;
 
-	return (uintptr_t)h >= MPII_PREDEFINED_END &&
+	return (uintptr_t)h >= MPII_PREDEFINED_END && !mpii_misaligned(h) &&
 			       s->obj.magic == MPII_SESSION ?
 		       s :
 		       NULL;

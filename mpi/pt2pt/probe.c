@@ -184,7 +184,8 @@ static struct msg *msg_get(MPI_Message h)
 {
 	struct msg *m = (struct msg *)h;
 
-	if ((uintptr_t)h < MPII_PREDEFINED_END || !mpii_running())
+	if ((uintptr_t)h < MPII_PREDEFINED_END || mpii_misaligned(h) ||
+	    !mpii_running())
 		return NULL;
 	return m->obj.magic == MPII_MSG ? m : NULL;
 }

@@ -25,7 +25,8 @@ static inline struct mpii_win *mpii_win_get(MPI_Win h)
 {
 	struct mpii_win *w = (struct mpii_win *)h;
 
-	return (uintptr_t)h >= MPII_PREDEFINED_END && w->obj.magic == MPII_WIN ?
+	return (uintptr_t)h >= MPII_PREDEFINED_END && !mpii_misaligned(h) &&
+			       w->obj.magic == MPII_WIN ?
 		       w :
 		       NULL;
 }

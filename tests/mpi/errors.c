@@ -3,6 +3,8 @@
  * Wrong arguments: the right class, words that help, and a program that goes
  * on. Error handlers, and the classes and codes a program adds.
  */
+#include <stdint.h>
+
 #include "check.h"
 
 static int x;
@@ -125,6 +127,41 @@ static void types(void)
 	FAILS(MPI_Send(&x, 1, MPI_INT, 0, 0, (MPI_Comm)MPI_INT), MPI_ERR_COMM);
 }
 
+/* Variables that nobody has set: objects are aligned, and so this cannot be one.
+ * Nothing is read from there. */
+static void garbage(void)
+{
+	static const uintptr_t values[] = { 0xa5a5a5a5a5a5a5a5,
+					    0x5555555555555555, UINTPTR_MAX,
+					    0xdeadbeef };
+	MPI_Status st;
+	int flag, n;
+
+	for (int i = 0; i < 4; i++) {
+		void *bad = (void *)values[i];
+		MPI_Request two[2] = { MPI_REQUEST_NULL, bad }, r = bad;
+		MPI_Message m = bad;
+		MPI_Group g;
+		MPI_Info info = bad;
+
+		FAILS(MPI_Barrier(bad), MPI_ERR_COMM);
+		FAILS(MPI_Send(&x, 1, MPI_INT, 0, 0, bad), MPI_ERR_COMM);
+		FAILS(MPI_Comm_rank(bad, &n), MPI_ERR_COMM);
+		FAILS(MPI_Wait(&r, &st), MPI_ERR_REQUEST);
+		FAILS(MPI_Test(&r, &flag, &st), MPI_ERR_REQUEST);
+		FAILS(MPI_Start(&r), MPI_ERR_REQUEST);
+		FAILS(MPI_Waitall(2, two, MPI_STATUSES_IGNORE),
+		      MPI_ERR_REQUEST);
+		FAILS(MPI_Waitall(1, &r, &st), MPI_ERR_REQUEST);
+		FAILS(MPI_Mrecv(&x, 1, MPI_INT, &m, &st), MPI_ERR_REQUEST);
+		FAILS(MPI_Group_size(bad, &n), MPI_ERR_GROUP);
+		FAILS(MPI_Group_union(bad, MPI_GROUP_EMPTY, &g), MPI_ERR_GROUP);
+		FAILS(MPI_Info_free(&info), MPI_ERR_INFO);
+		FAILS(MPI_Comm_set_errhandler(WORLD, bad), MPI_ERR_ERRHANDLER);
+		FAILS(MPI_Send(&x, 1, bad, 0, 0, WORLD), MPI_ERR_TYPE);
+	}
+}
+
 static int called, with;
 static MPI_Comm on;
 
@@ -233,6 +270,7 @@ int main(int argc, char **argv)
 	receives();
 	requests();
 	types();
+	garbage();
 	handlers();
 	codes();
 	/* and all still works */

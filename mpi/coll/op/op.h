@@ -27,7 +27,7 @@ static inline struct mpii_op *mpii_op_get(MPI_Op h)
 
 	if (v - MPII_OP_FIRST < MPII_OP_COUNT)
 		op = &mpii_ops[v - MPII_OP_FIRST];
-	else if (v < 4096 || v % sizeof(void *))
+	else if (v < MPII_PREDEFINED_END || mpii_misaligned(h))
 		return NULL;
 	return op->obj.magic == MPII_OP ? op : NULL;
 }
