@@ -10,6 +10,12 @@
  * not any more. Any number may be connecting, but only one at a time is sent our
  * answer, since the peer would believe each of them.
  *
+ * Once TCP has connected, the peer has all the time it wants for its part of the
+ * hello: it may be stopped, or compute without a progress thread. TCP watches over
+ * its host. A stranger at the port looks just the same, so this ends where another
+ * address tells that the peer is not there, and for an address that has hung up on
+ * us several times.
+ *
  *	IDLE -> CONNECTING -> CHALLENGED -> ANSWERED -> the connection
  *	   \________\_____________\____________\-> FAILED -> IDLE
  */
@@ -29,6 +35,7 @@
 #define STAGGER_US 250000 /* before the next address is tried as well */
 #define RETRY_US 100000	  /* before the whole list is tried again */
 #define REFUSALS 5	  /* of the whole list: nobody is there */
+#define HANGUPS 3	  /* of an address: it is not waited for any more */
 
 enum attempt_state { IDLE, CONNECTING, CHALLENGED, ANSWERED, FAILED };
 
@@ -39,6 +46,7 @@ struct attempt {
 	enum attempt_state state;
 	int err;	  /* why it failed last; 0: no answer so far */
 	const char *what; /* the same as text, when there is no errno for it */
+	u32 hangups;	  /* times that it was connected, for nothing */
 	u32 have;	  /* bytes of the message being read */
 	struct tcp_challenge challenge;
 	struct tcp_answer answer;
@@ -48,7 +56,8 @@ struct attempt {
 struct tcp_dial {
 	u16 port;
 	u64 deadline_us;
-	u32 refused; /* rounds in a row in which nobody was there */
+	bool extended; /* somebody slow has been waited for */
+	u32 refused;   /* rounds in a row in which nobody was there */
 	u32 n;
 	struct attempt at[];
 };
@@ -79,8 +88,24 @@ bool tcp_dial_committed(const struct tcp_conn *k)
 	return k->dial && find_state(k->dial, ANSWERED);
 }
 
+static void extend(struct tcp_dial *d)
+{
+	d->deadline_us = o2g_now_us() + tcp_timeout_us();
+	d->extended = true;
+}
+
+/*
+ * @what tells of one that was connected. One of us may have been away for so long
+ * that the other did not wait: then there is time for another, even if the deadline
+ * has passed.
+ */
 static void attempt_fail(struct attempt *a, int err, const char *what)
 {
+	struct tcp_dial *d = a->conn->dial;
+	bool late = d->extended || o2g_now_us() >= d->deadline_us;
+
+	if (what && a->hangups++ < HANGUPS && late)
+		extend(d);
 	attempt_close(a);
 	a->state = FAILED;
 	a->err = err;
@@ -152,6 +177,7 @@ static void on_verdict(struct attempt *a)
 	case TCP_ACCEPTED:
 		chan_watch_del(k->chan->chan.ep, &a->watch);
 		a->watch.fd = -1;
+		tcp_sock_limit_silence(fd, false);
 		k->sockets = TCP_CALLER;
 		if (tcp_conn_open(k, fd)) {
 			close(fd);
@@ -171,6 +197,11 @@ static void on_verdict(struct attempt *a)
 	advance(k);
 }
 
+static bool hung_up(int err)
+{
+	return err == -ECONNRESET || err == -EPIPE;
+}
+
 static int attempt_ready(struct chan_watch *w, u32 events)
 {
 	struct attempt *a = container_of(w, struct attempt, watch);
@@ -188,7 +219,7 @@ static int attempt_ready(struct chan_watch *w, u32 events)
 	else if (!r && events & EPOLLRDHUP)
 		r = -ECONNRESET;
 	if (r < 0) {
-		attempt_fail(a, r, r == -ECONNRESET ? "it hangs up" : NULL);
+		attempt_fail(a, r, hung_up(r) ? "it hangs up" : NULL);
 		advance(k);
 	} else if (r > 0 && a->state == CONNECTING) {
 		on_challenge(a);
@@ -212,6 +243,7 @@ static int attempt_start(struct attempt *a)
 	a->watch.fd = fd;
 	a->watch.ready = attempt_ready;
 	a->have = 0;
+	tcp_sock_limit_silence(fd, true);
 	if (connect(fd, (struct sockaddr *)&ss, len) && errno != EINPROGRESS)
 		err = -errno;
 	else
@@ -257,6 +289,24 @@ static void advance(struct tcp_conn *k)
 	set_timer(k, find_state(k->dial, FAILED) ? RETRY_US : ~0ull);
 }
 
+/* Even if it has broken since: then nobody has told us yet. */
+static bool has_connected(const struct attempt *a)
+{
+	return a->state == CHALLENGED || a->state == ANSWERED ||
+	       tcp_sock_connected(a->watch.fd);
+}
+
+static const char *outcome(const struct attempt *a)
+{
+	if (a->what)
+		return a->what;
+	if (a->err)
+		return strerror(-a->err);
+	return has_connected(a) ?
+		       "something accepts connections, but says nothing" :
+		       "no answer";
+}
+
 /* The addresses that were tried, and what came of it. */
 static void describe(const struct tcp_dial *d, char *buf, size_t size)
 {
@@ -266,9 +316,7 @@ static void describe(const struct tcp_dial *d, char *buf, size_t size)
 	for (u32 i = 0; i < d->n && n < size; i++)
 		n += snprintf(buf + n, size - n, "%s%s (%s)", i ? ", " : "",
 			      tcp_addr_ip(&d->at[i].to, text, sizeof(text)),
-			      d->at[i].what ? d->at[i].what :
-			      d->at[i].err  ? strerror(-d->at[i].err) :
-					      "no answer");
+			      outcome(&d->at[i]));
 }
 
 static void give_up(struct tcp_conn *k)
@@ -308,13 +356,65 @@ static void nobody_there(struct tcp_conn *k)
 		k->dial->port, theirs);
 }
 
+static bool is_ours(const struct tcp_chan *c, const struct tcp_addr *a)
+{
+	for (u32 i = 0; i < c->naddrs; i++)
+		if (tcp_addr_same_ip(&c->addrs[i], a))
+			return true;
+	return false;
+}
+
+/* Nobody listens, or somebody else: and a peer listens at all of its addresses. An
+ * address that we have as well may lead to us, and tells nothing. */
+static bool is_wrong(const struct attempt *a)
+{
+	bool wrong = a->err == -ECONNREFUSED || a->err == -EPROTO ||
+		     a->err == -EPERM || a->err == -EADDRINUSE;
+
+	return wrong && !is_ours(a->conn->chan, &a->to);
+}
+
+/* Is the peer there, as far as we can know, and has only not said so? */
+static bool may_be_slow(const struct tcp_dial *d)
+{
+	bool connected = false;
+
+	for (u32 i = 0; i < d->n; i++) {
+		const struct attempt *a = &d->at[i];
+
+		if (a->hangups < HANGUPS && has_connected(a))
+			connected = true;
+		else if (is_wrong(a))
+			return false;
+	}
+	return connected;
+}
+
+/* Once: in a large job many may be slow, and all have the same reason. */
+static void say_slow(struct tcp_conn *k)
+{
+	struct tcp_chan *c = k->chan;
+
+	if (c->slow_said)
+		return;
+	c->slow_said = true;
+	o2g_warn(
+		"tcp: rank %u on %s has not answered for %llu s, but its host has: waiting, since it may be stopped or busy (or another program has its port %u)",
+		k->peer->core.rank, k->peer->host,
+		(unsigned long long)tcp_timeout_us() / 1000000, k->dial->port);
+}
+
 void tcp_dial_timer(struct tcp_conn *k)
 {
 	struct tcp_dial *d = k->dial;
 
 	if (o2g_now_us() >= d->deadline_us) {
-		give_up(k);
-		return;
+		if (!may_be_slow(d)) {
+			give_up(k);
+			return;
+		}
+		say_slow(k);
+		extend(d);
 	}
 	d->refused = all_refuse(d) ? d->refused + 1 : 0;
 	if (d->refused == REFUSALS) {

@@ -97,6 +97,20 @@ int tcp_sock_error(int fd)
 	return -err;
 }
 
+bool tcp_sock_connected(int fd)
+{
+	struct sockaddr_storage ss;
+	socklen_t len = sizeof(ss);
+
+	return fd >= 0 && !getpeername(fd, (struct sockaddr *)&ss, &len);
+}
+
+void tcp_sock_limit_silence(int fd, bool on)
+{
+	set_int(fd, IPPROTO_TCP, TCP_USER_TIMEOUT,
+		on ? (int)tcp_silence_s() * 1000 : 0);
+}
+
 int tcp_sock_read(int fd, void *to, u32 size, u32 *have)
 {
 	while (*have < size) {

@@ -12,6 +12,11 @@ void tcp_sock_options(int fd);
 int tcp_sock_create(int family);
 /* Why it broke: negative errno, or 0 if it did not. */
 int tcp_sock_error(int fd);
+/* Have the two hosts met? Nothing is said about the process behind the port. */
+bool tcp_sock_connected(int fd);
+/* While it is set up, and little is sent: the kernel ends it with ETIMEDOUT when
+ * the other host is silent for O2G_TCP_SILENCE. See alive.c for later. */
+void tcp_sock_limit_silence(int fd, bool on);
 /* A message of @size bytes, of which there are *have. 1: all there, 0: not yet,
  * negative: closed. */
 int tcp_sock_read(int fd, void *to, u32 size, u32 *have);

@@ -27,6 +27,7 @@ struct tcp_chan {
 	struct tcp_addr addrs[TCP_ADDRS];
 	u32 naddrs;
 	u16 port;
+	bool slow_said; /* that a peer is slow at first contact */
 	struct tcp_hello_key key;
 
 	/* listening */

@@ -116,32 +116,112 @@ static void connect__nobody_there(void **state)
 	assert_int_equal(conns(a), 0);
 }
 
-/* Somebody listens there and never says a word. */
-static void connect__no_answer(void **state)
+/* The peer is stopped, or computes, for longer than O2G_TCP_TIMEOUT. */
+static void connect__slow_peer(void **state)
 {
-	struct o2g_seg none = { NULL, 0 };
-	struct chan_peer *p = chan_ep_peer((struct chan_ep *)a, 1);
-	struct sockaddr_in at = { .sin_family = AF_INET,
-				  .sin_port = htons(tc(b)->port) };
-	int fd = socket(AF_INET, SOCK_STREAM, 0), one = 1;
 	struct host_req *s;
-	char card[512];
+	u8 x = 1;
+	struct o2g_seg sx = { &x, 1 };
 
 	settings->tcp_timeout = 1;
-	b->chan->ops->card(b->chan, card, sizeof(card));
-	host_destroy(b, false);
-	b = NULL;
+	assert_int_equal(host_connect(a, b), 0);
+	s = host_send(a, 1, 1, &sx, 1);
+	host_idle(both, 1, 2500);
+	assert_true(none_lost(a) && !s->done);
+	assert_true(both_run(&s->done, 5000));
+	assert_int_equal(s->r.status, 0);
+	assert_int_equal(conns(a), 1);
+}
+
+/* So are we. By then it has given up waiting for our half of the hello. */
+static void connect__slow_ourselves(void **state)
+{
+	struct host_req *s;
+	u8 x = 1;
+	struct o2g_seg sx = { &x, 1 };
+
+	settings->tcp_timeout = 1;
+	assert_int_equal(host_connect(a, b), 0);
+	s = host_send(a, 1, 1, &sx, 1);
+	host_idle(&b, 1, 100);
+	for (u32 i = 0; i < TCP_HELLO_SLOTS; i++)
+		tc(b)->slots[i].since_us -= TCP_HELLO_US;
+	host_idle(&b, 1, 1500);
+	assert_int_equal(tc(b)->strangers, 1);
+	assert_true(both_run(&s->done, 5000));
+	assert_int_equal(s->r.status, 0);
+	assert_true(none_lost(a) && none_lost(b));
+}
+
+static int listen_raw(in_addr_t ip, u16 port)
+{
+	struct sockaddr_in at = { .sin_family = AF_INET,
+				  .sin_port = htons(port) };
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0), one = 1;
+
+	at.sin_addr.s_addr = htonl(ip);
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
 	assert_int_equal(bind(fd, (struct sockaddr *)&at, sizeof(at)), 0);
 	assert_int_equal(listen(fd, 8), 0);
+	return fd;
+}
+
+/* b ends; somebody else listens at its port of 127.0.0.1, and a calls it at @addrs. */
+static int replace_b(const char *addrs, struct host_req **s)
+{
+	struct chan_peer *p = chan_ep_peer((struct chan_ep *)a, 1);
+	static struct o2g_seg none;
+	u16 port = tc(b)->port;
+	char card[256];
+	int fd;
+
+	settings->tcp_timeout = 1;
+	host_destroy(b, false);
+	b = NULL;
+	fd = listen_raw(INADDR_LOOPBACK, port);
+	snprintf(card, sizeof(card), "node=%s,port=%u,addr=%s", a->node, port,
+		 addrs);
 	assert_int_equal(a->chan->ops->connect(a->chan, p, card), 0);
-	s = host_send(a, 1, 1, &none, 1);
+	*s = host_send(a, 1, 1, &none, 1);
+	return fd;
+}
+
+/* Somebody listens there and never says a word; elsewhere the peer is not there. */
+static void connect__no_answer(void **state)
+{
+	struct host_req *s;
+	int fd = replace_b("127.0.0.1/8+127.0.0.2/8", &s);
+
 	assert_true(host_run(both, 1, &s->done, 3000));
 	assert_int_equal(s->r.status, -O2G_ERR_PEER);
-	assert_non_null(strstr(a->peers[1].why, "127.0.0.1 (no answer)"));
+	assert_non_null(strstr(a->peers[1].why, "127.0.0.1 (something acc"));
+	assert_non_null(strstr(a->peers[1].why, "127.0.0.2 (Connection ref"));
 	assert_non_null(strstr(a->peers[1].why, "O2G_TCP_INTERFACES"));
 	assert_non_null(strstr(a->peers[1].why, "O2G_TCP_TIMEOUT"));
 	close(fd);
+}
+
+/* Somebody listens there, says nothing, and hangs up after a while: always again. */
+static void connect__hung_up(void **state)
+{
+	struct host_req *s;
+	int l = replace_b("127.0.0.1/8", &s), n = 0;
+
+	while (!s->done && n < 10) {
+		int fd = accept(l, NULL, NULL);
+
+		if (fd < 0) {
+			host_idle(both, 1, 10);
+			continue;
+		}
+		n++;
+		host_run(both, 1, &s->done, 1200);
+		close(fd);
+	}
+	assert_true(s->done && n >= 3);
+	assert_int_equal(s->r.status, -O2G_ERR_PEER);
+	assert_non_null(strstr(a->peers[1].why, "127.0.0.1 (it hangs up)"));
+	close(l);
 }
 
 /* Somebody else answers at the address: another rank of the same job. */
@@ -187,6 +267,31 @@ static void send_verdict(struct host *h, int fd, const struct tcp_challenge *c,
 	assert_true(tcp_hello_check_answer(&k, c, answer));
 	tcp_hello_verdict(&k, c, answer, code, &v);
 	assert_int_equal(send(fd, &v, sizeof(v), 0), sizeof(v));
+}
+
+/* It stops between its challenge and its verdict. */
+static void connect__slow_verdict(void **state)
+{
+	struct tcp_challenge c;
+	struct tcp_answer answer;
+	struct host_req *s;
+	u8 x = 1, got[O2G_HDR_SIZE + 1];
+	struct o2g_seg sx = { &x, 1 };
+	int l, fd;
+
+	settings->tcp_timeout = 1;
+	fd = dialled_by(a, 3, &l);
+	s = host_send(a, 3, 1, &sx, 1);
+	tcp_hello_challenge(&c);
+	assert_int_equal(send(fd, &c, sizeof(c), 0), sizeof(c));
+	assert_true(read_raw(a, fd, &answer, sizeof(answer)));
+	host_idle(both, 1, 2500);
+	assert_true(none_lost(a) && !s->done);
+	send_verdict(a, fd, &c, &answer, TCP_ACCEPTED);
+	assert_true(read_raw(a, fd, got, sizeof(got)));
+	assert_true(s->done && none_lost(a));
+	close(fd);
+	close(l);
 }
 
 /* The lower rank has answered on its own dial: the other's is a duplicate. */
@@ -298,7 +403,11 @@ int main(void)
 		S(connect__simultaneous),
 		S(connect__refused_then_there),
 		S(connect__nobody_there),
+		S(connect__slow_peer),
+		S(connect__slow_ourselves),
+		S(connect__slow_verdict),
 		S(connect__no_answer),
+		S(connect__hung_up),
 		S(connect__another_rank_answers),
 		S(connect__another_version),
 		S(tie__lower_rank_stands),
