@@ -364,6 +364,7 @@ install: all install-parts
 	$(inst) $(LIBMPI) '$(DESTDIR)$(LIBDIR)/libmpi_abi.so.1'
 	ln -sf libmpi_abi.so.1 '$(DESTDIR)$(LIBDIR)/libmpi_abi.so'
 	ln -sf libmpi_abi.so.1 '$(DESTDIR)$(LIBDIR)/libmpi.so'
+	ln -sf libmpi_abi.so.1 '$(DESTDIR)$(LIBDIR)/libmpi_o2g.so'
 	install -D -m 755 $(BUILD)/bin/o2g '$(DESTDIR)$(PREFIX)/bin/o2g'
 	mkdir -p '$(DESTDIR)$(UNITDIR)'
 	sed 's|@PREFIX@|$(PREFIX)|' tools/o2g-bpf@.service.in \
@@ -383,8 +384,8 @@ install: all install-parts
 
 uninstall:
 	rm -f '$(DESTDIR)$(PREFIX)/include/o2g.h' '$(DESTDIR)$(PREFIX)/include/mpi.h'
-	for f in libo2g.so libo2g.so.0 $(o2g_lib) libmpi.so libmpi_abi.so \
-	  libmpi_abi.so.1 pkgconfig/o2g.pc pkgconfig/mpi.pc; do \
+	for f in libo2g.so libo2g.so.0 $(o2g_lib) libmpi.so libmpi_o2g.so \
+	  libmpi_abi.so libmpi_abi.so.1 pkgconfig/o2g.pc pkgconfig/mpi.pc; do \
 	  rm -f '$(DESTDIR)$(LIBDIR)'/$$f; \
 	done
 	rm -f '$(DESTDIR)$(PREFIX)/bin/o2g' '$(DESTDIR)$(UNITDIR)/o2g-bpf@.service'

@@ -26,7 +26,14 @@ $(BUILD)/include/o2g.h: $(BUILD)/include/%: include/%
 	@mkdir -p $(@D)
 	ln -sf '$(abspath $<)' $@
 
-$(BUILD)/bin/mpicc $(BUILD)/bin/mpicxx: | $(BUILD_INCLUDE)
+# Every MPI may have a libmpi.so in a directory that the user names before ours.
+# The wrappers link by names that only O2G has.
+OWN_NAMES := $(BUILD)/lib/libmpi_o2g.so $(BUILD)/lib/libmpifort_o2g.so
+$(OWN_NAMES): %_o2g.so:
+	@mkdir -p $(@D)
+	ln -sf $(*F).so $@
+
+$(BUILD)/bin/mpicc $(BUILD)/bin/mpicxx: | $(BUILD_INCLUDE) $(BUILD)/lib/libmpi_o2g.so
 # $(call make_wrapper,COMPILER,VARIABLE,OPTION,HEADER,LIBS,FLAGS)
 define make_wrapper
 @mkdir -p $(@D)
@@ -37,9 +44,9 @@ chmod +x $@
 endef
 
 $(BUILD)/bin/mpicc: launch/mpicc.in
-	$(call make_wrapper,cc,O2G_CC,cc,mpi.h,-lmpi,)
+	$(call make_wrapper,cc,O2G_CC,cc,mpi.h,-lmpi_o2g,)
 $(BUILD)/bin/mpicxx: launch/mpicc.in
-	$(call make_wrapper,c++,O2G_CXX,cxx,mpi.h,-lmpi,)
+	$(call make_wrapper,c++,O2G_CXX,cxx,mpi.h,-lmpi_o2g,)
 
 $(BUILD)/bin/mpic++ $(BUILD)/bin/mpiCC: $(BUILD)/bin/mpicxx
 	ln -sf mpicxx $@

@@ -77,8 +77,8 @@ MISMATCH := -fallow-argument-mismatch
 ALLOW := $(shell echo end | $(FC) $(MISMATCH) -fsyntax-only -x f95 - \
            2>/dev/null && echo $(MISMATCH))
 
-$(MPIFORT): launch/mpicc.in $(BUILD)/flags
-	$(call make_wrapper,$(FC),O2G_FC,fc,mpif.h,-lmpifort -lmpi,$(ALLOW))
+$(MPIFORT): launch/mpicc.in $(BUILD)/flags | $(OWN_NAMES)
+	$(call make_wrapper,$(FC),O2G_FC,fc,mpif.h,-lmpifort_o2g -lmpi_o2g,$(ALLOW))
 $(BUILD)/bin/mpif90 $(BUILD)/bin/mpif77: $(MPIFORT)
 	ln -sf mpifort $@
 
@@ -91,6 +91,7 @@ install-fortran: all
 	$(inst) $(LIBFORT) '$(DESTDIR)$(LIBDIR)/libmpifort_abi.so.1'
 	ln -sf libmpifort_abi.so.1 '$(DESTDIR)$(LIBDIR)/libmpifort_abi.so'
 	ln -sf libmpifort_abi.so.1 '$(DESTDIR)$(LIBDIR)/libmpifort.so'
+	ln -sf libmpifort_abi.so.1 '$(DESTDIR)$(LIBDIR)/libmpifort_o2g.so'
 	mkdir -p '$(DESTDIR)$(PREFIX)/bin' '$(DESTDIR)$(LIBDIR)/pkgconfig'
 	sed 's|^libdir=$$|libdir=$(LIBDIR:$(PREFIX)/lib=)|' $(MPIFORT) \
 	  >'$(DESTDIR)$(PREFIX)/bin/mpifort'
@@ -149,6 +150,6 @@ uninstall-fortran:
 	for f in $(FORT_MODS) mpif.h; do \
 	  rm -f '$(DESTDIR)$(PREFIX)/include'/$$f; \
 	done
-	for f in libmpifort.so libmpifort_abi.so libmpifort_abi.so.1 \
+	for f in libmpifort.so libmpifort_o2g.so libmpifort_abi.so libmpifort_abi.so.1 \
 	  pkgconfig/mpi-fort.pc; do rm -f '$(DESTDIR)$(LIBDIR)'/$$f; done
 	for f in $(FORT_BIN); do rm -f '$(DESTDIR)$(PREFIX)/bin'/$$f; done

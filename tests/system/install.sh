@@ -25,6 +25,10 @@ ldd ring | grep -q "not found" && fail "a library is not found"
 export PKG_CONFIG_PATH=$to/lib/pkgconfig
 cc $(pkg-config --cflags mpi) ring.c -o ring2 $(pkg-config --libs mpi) ||
 	fail "pkg-config mpi"
+mkdir other
+echo 'int other;' | cc -shared -fPIC -o other/libmpi.so -x c - || fail "a library"
+cc $(pkg-config --cflags mpi) -Lother ring.c -o ring2 $(pkg-config --libs mpi) ||
+	fail "pkg-config mpi takes another MPI"
 timeout 20 "$to/bin/mpiexec" -n 2 ./ring2 >out 2>&1 || { cat out; fail "ring2"; }
 cc $(pkg-config --cflags o2g) hello.c -o hello $(pkg-config --libs o2g) ||
 	fail "pkg-config o2g"

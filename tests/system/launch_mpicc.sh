@@ -18,7 +18,7 @@ and not $want"
 }
 dir=$(readlink -f "$BUILD")
 inc=-I$dir/include
-link="-L$dir/lib -Wl,-rpath,$dir/lib -lmpi"
+link="-L$dir/lib -Wl,-rpath,$dir/lib -lmpi_o2g"
 shows "cc $inc $link" "$MPICC" -show
 shows "cc $inc x.c $link" "$MPICC" -show x.c
 shows "cc $inc -c x.c -o x.o" "$MPICC" -show -c x.c -o x.o
@@ -39,7 +39,7 @@ shows "cc $inc x.c $link" "$MPICC" --showme x.c
 expect "$TMP/err" '^mpicc: -showme: knows .*, not moon'
 MPIFORT=$PWD/$BUILD/bin/mpifort
 if [ -x "$MPIFORT" ]; then
-	flink="-L$dir/lib -Wl,-rpath,$dir/lib -lmpifort -lmpi"
+	flink="-L$dir/lib -Wl,-rpath,$dir/lib -lmpifort_o2g -lmpi_o2g"
 	"$MPIFORT" -show x.f90 | grep -qF -- "$inc " || fail "mpifort -show"
 	"$MPIFORT" -show x.f90 | grep -qF -- "x.f90 $flink" || fail "mpifort -show"
 	shows "my-fc $inc x.f90 $flink" "$MPIFORT" -fc=my-fc -show x.f90
@@ -78,6 +78,23 @@ if command -v c++ >/dev/null; then
 	expect_rc 0
 	expect_lines "$TMP/out" 2
 fi
+
+# A directory of the user's in which there are other MPIs' libraries.
+mkdir "$TMP/other"
+for lib in libmpi libmpi_abi libmpifort libmpifort_abi; do
+	echo 'int other;' | cc -shared -fPIC -Wl,-soname,libother.so \
+		-o "$TMP/other/$lib.so" -x c - || fail "a library"
+done
+# links WRAPPER SOURCE
+links()
+{
+	"$1" -Wl,--no-as-needed -L"$TMP/other" -o "$TMP/prog" "$2" || fail "$1 takes another MPI"
+	readelf -d "$TMP/prog" >"$TMP/needed"
+	expect "$TMP/needed" 'NEEDED.*libmpi_abi\.so\.1'
+	expect_not "$TMP/needed" libother
+}
+links "$MPICC" "$src"
+[ ! -x "$MPIFORT" ] || links "$MPIFORT" "$PWD/examples/ring_f08.f90"
 
 # The compiler's failure is the wrapper's.
 echo 'int main(void) { return x; }' >"$TMP/bad.c"
