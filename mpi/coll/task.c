@@ -328,6 +328,7 @@ int coll_call_later(const struct coll_how *how, struct mpii_comm *c,
 	if (how->when == COLL_INIT) {
 		r->persistent = true;
 		r->active = false;
+		mpii_comm_rest(c, 1);
 		r->start = start;
 	} else {
 		err = start(r);

@@ -286,12 +286,12 @@ MPII_ALIAS(Comm_get_parent);
 
 /* --- the end --- */
 
-/* No request uses it any more. */
+/* No request uses it any more; inactive ones may know it. */
 static int only_ours(void *arg)
 {
 	struct mpii_comm *c = arg;
 
-	return atomic_load(&c->obj.refs) == 1;
+	return atomic_load(&c->obj.refs) - atomic_load(&c->resting) == 1;
 }
 
 static int end(MPI_Comm *comm, const char *func, bool wait)

@@ -33,6 +33,7 @@ struct mpii_comm {
 	atomic_uint coll_init_seq;  /* numbers persistent collectives */
 	atomic_uint create_seq;	    /* numbers creations by all: their tag */
 	unsigned deaths_told;	    /* to receives from any source: gone.c */
+	atomic_int resting;	    /* references that stand for no traffic */
 	struct mpii_buffer *buffer; /* of MPI_Comm_attach_buffer */
 	char name[MPI_MAX_OBJECT_NAME];
 	struct mpii_topo *topology; /* or NULL: none */
@@ -83,6 +84,13 @@ static inline void mpii_comm_hold(struct mpii_comm *c)
 		mpii_obj_hold(&c->obj);
 }
 void mpii_comm_put(struct mpii_comm *c);
+/* A reference that MPI_Comm_disconnect does not wait for, such as that of an
+ * inactive persistent request; @n is -1 when it ends or becomes active. */
+static inline void mpii_comm_rest(struct mpii_comm *c, int n)
+{
+	if (!c->predefined)
+		atomic_fetch_add(&c->resting, n);
+}
 
 /* Fills a zeroed object; takes the groups over (one for both: intracomm). */
 void mpii_comm_setup(struct mpii_comm *c, struct mpii_group *group,

@@ -139,6 +139,7 @@ static int announcement_error(struct precv *p)
 	mpii_req_wait(a);
 	err = a->status.MPI_ERROR;
 	p->announcement = NULL;
+	mpii_comm_rest(a->comm, -1);
 	mpii_req_put(a);
 	return err;
 }
@@ -221,6 +222,8 @@ static int expect(struct mpii_req *r, struct precv *p)
 		p->announcement = NULL;
 		return err;
 	}
+	/* It may never come, and then nothing is under way. */
+	mpii_comm_rest(r->comm, 1);
 	if (p->announcement->o2g)
 		o2g_on_done(p->announcement->o2g, announced, r);
 	else

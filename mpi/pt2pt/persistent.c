@@ -112,9 +112,11 @@ static int start_checked(MPI_Request h, const char *func)
 		return mpii_error(r->comm, MPI_ERR_REQUEST, func,
 				  "the request is active already");
 	r->active = true;
+	mpii_comm_rest(r->comm, -1);
 	err = start(r);
 	if (err) {
 		r->active = false;
+		mpii_comm_rest(r->comm, 1);
 		return mpii_raise(r->comm, err, func);
 	}
 	return MPI_SUCCESS;

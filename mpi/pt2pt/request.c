@@ -140,6 +140,7 @@ struct mpii_req *mpii_req_persistent(enum mpii_req_kind kind, const void *buf,
 	r->tag = tag;
 	r->comm = c;
 	mpii_comm_hold(c);
+	mpii_comm_rest(c, 1);
 	return r;
 }
 
@@ -158,6 +159,8 @@ void mpii_req_put(struct mpii_req *r)
 
 	if (r == &mpii_sent)
 		return;
+	if (mpii_unlikely(r->persistent && !r->active))
+		mpii_comm_rest(r->comm, -1);
 	if (mpii_unlikely(r->hooks))
 		mpii_hooks_end(r);
 	if (mpii_unlikely(r->release))
@@ -259,6 +262,7 @@ void mpii_req_retire(struct mpii_req *r, MPI_Request *h)
 	if (r->persistent) {
 		r->active = false;
 		mpii_hooks_done(r);
+		mpii_comm_rest(r->comm, 1);
 		return;
 	}
 	mpii_req_drop(r);

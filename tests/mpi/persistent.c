@@ -133,6 +133,47 @@ static void freed_active(void)
 	OK(MPI_Comm_free(&d));
 }
 
+/*
+ * MPI_Comm_disconnect waits for all pending communication to complete; a persistent
+ * request that is not active is no pending communication. It can still be freed.
+ */
+static void disconnect(void)
+{
+	int to = (rank + 1) % size, from = (rank + size - 1) % size, x = 0, y;
+	MPI_Request q[6];
+	MPI_Comm c;
+
+	OK(MPI_Comm_dup(WORLD, &c));
+	OK(MPI_Send_init(&rank, 1, MPI_INT, to, 1, c, &q[0]));
+	OK(MPI_Recv_init(&x, 1, MPI_INT, from, 1, c, &q[1]));
+	OK(MPI_Recv_init(&y, 1, MPI_INT, from, 2, c, &q[2])); /* never used */
+	OK(MPI_Bcast_init(&y, 1, MPI_INT, 0, c, MPI_INFO_NULL, &q[3]));
+	OK(MPI_Psend_init(&rank, 1, 1, MPI_INT, to, 3, c, MPI_INFO_NULL,
+			  &q[4]));
+	/* one whose sender never comes */
+	OK(MPI_Precv_init(&y, 1, 1, MPI_INT, from, 4, c, MPI_INFO_NULL, &q[5]));
+	for (int i = 0; i < 3; i++) {
+		y = rank;
+		OK(MPI_Startall(2, q));
+		OK(MPI_Start(&q[3]));
+		OK(MPI_Waitall(4, q, MPI_STATUSES_IGNORE));
+		EQUAL(x, from);
+		EQUAL(y, 0);
+	}
+	OK(MPI_Comm_disconnect(&c));
+	for (int i = 0; i < 6; i++)
+		OK(MPI_Request_free(&q[i]));
+	/* but for one that is active it waits */
+	x = -1;
+	OK(MPI_Comm_dup(WORLD, &c));
+	OK(MPI_Recv_init(&x, 1, MPI_INT, from, 1, c, &q[1]));
+	OK(MPI_Start(&q[1]));
+	OK(MPI_Request_free(&q[1]));
+	OK(MPI_Send(&rank, 1, MPI_INT, to, 1, c));
+	OK(MPI_Comm_disconnect(&c));
+	EQUAL(x, from);
+}
+
 int main(int argc, char **argv)
 {
 	static const int lens[] = { 0, 8, 1000, 100000 };
@@ -150,6 +191,7 @@ int main(int argc, char **argv)
 		ring(MPI_Bsend_init, MPI_Bsend_init_c, lens[i]);
 	}
 	OK(MPI_Buffer_detach(&p, &n));
+	disconnect();
 	/* ready: the receive is started before rank 0 is told */
 	if (rank == 1) {
 		OK(MPI_Recv_init(in, 8, MPI_BYTE, 0, 3, WORLD, &q));
