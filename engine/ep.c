@@ -136,7 +136,7 @@ int o2g_open(const struct o2g_attr *attr, struct o2g_ep **ep)
 	o2g_debug("engine %s: %s", name, why);
 	if (!strcmp(name, "kernel")) {
 		err = kern_open(attr, &kern);
-		/* Only who asks for the driver insists on it. */
+		/* Only whoever asks for the driver insists on it. */
 		if (err && strcmp(o2g_settings()->engine, "auto"))
 			return err;
 	}

@@ -494,7 +494,7 @@ typedef struct {
 #define DEFINE_WAIT(name) int name = 0
 #define init_waitqueue_head(w) ((w)->wakes = 0)
 #define wake_up_interruptible_poll(w, events) ((w)->wakes++)
-/* There is one thread: who waits for another waits forever. */
+/* There is one thread: whoever waits for another waits forever. */
 #define wait_var_event(var, cond)                               \
 	do {                                                    \
 		mock_may_sleep(__func__);                       \
