@@ -160,6 +160,8 @@ if command -v mpiexec.openmpi >/dev/null; then
 		expect_rc 0
 		[ "$(grep -c 'of 3 app [01] universe .* board ok' "$TMP/out")" = 3 ] ||
 			fail "two programs under mpiexec.openmpi"
+	else
+		echo "left out: this mpiexec.openmpi cannot start two programs"
 	fi
 	openmpi -n 2 "$PROG" threads
 	expect_rc 0
