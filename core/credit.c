@@ -141,7 +141,7 @@ static void grant_extra(struct o2g_core *c, struct o2g_peer *p, u32 extra)
 			     .flags = O2G_PKTF_ENVELOPE,
 			     .credit = extra,
 			     .src = c->rank,
-			     .dst = p->rank };
+			     .dst = p->wire_rank };
 
 	not_stalled(p);
 	c->extra_total += extra;

@@ -40,6 +40,7 @@ void o2g_peer_init(struct o2g_core *c, struct o2g_peer *p, u32 rank)
 {
 	memset(p, 0, sizeof(*p));
 	p->rank = rank;
+	p->wire_rank = rank;
 	p->credit = O2G_CREDIT_INIT;
 	p->granted = O2G_CREDIT_INIT;
 	c->granted_total += O2G_CREDIT_INIT;
@@ -109,7 +110,7 @@ enum o2g_proto_reason o2g_proto_rx_begin(struct o2g_core *c, struct o2g_peer *p,
 	rx->unexp = NULL;
 	rx->sink.room = 0;
 	r = O2G_PROTO_WRONG_ENDPOINT;
-	if (unlikely(h->src != p->rank || h->dst != c->rank))
+	if (unlikely(h->src != p->wire_rank || h->dst != c->rank))
 		goto bad;
 	r = O2G_PROTO_AFTER_BYE;
 	if (unlikely(p->said_bye))

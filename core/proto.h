@@ -153,7 +153,8 @@ struct o2g_rx {
 };
 
 struct o2g_peer {
-	u32 rank;
+	u32 rank;	 /* its number here: what matching knows it by */
+	u32 wire_rank;	 /* its rank in its own job: what packets say */
 	bool down;	 /* no packet goes out any more */
 	bool said_bye;	 /* it closed in order */
 	bool said_stall; /* we told it that we are stalled */
@@ -284,6 +285,7 @@ const char *o2g_proto_reason_name(enum o2g_proto_reason r);
 /* Limits are set by the caller after init. */
 void o2g_core_init(struct o2g_core *c, const struct o2g_core_ops *ops, u32 rank,
 		   struct o2g_match_bin *bins, u32 nbins, u64 seed);
+/* The caller sets wire_rank afterwards where it is not the number: other jobs. */
 void o2g_peer_init(struct o2g_core *c, struct o2g_peer *p, u32 rank);
 
 /* --- local calls; each request ends in ops->complete, maybe before return --- */

@@ -30,7 +30,7 @@ static inline int xmit(struct o2g_core *c, struct o2g_peer *p,
 		       struct o2g_hdr *h, struct o2g_req *req, u64 off, u64 len)
 {
 	h->src = c->rank;
-	h->dst = p->rank;
+	h->dst = p->wire_rank;
 	h->credit = p->owed;
 	p->owed = 0;
 	return c->ops->xmit(c, p, h, req, off, len);

@@ -28,7 +28,7 @@ static inline int quick_inject(struct o2g_core *c, struct o2g_peer *p, u64 tag,
 			     .tag = tag,
 			     .length = len,
 			     .src = c->rank,
-			     .dst = p->rank,
+			     .dst = p->wire_rank,
 			     .credit = p->owed };
 
 	if (unlikely(len >= p->inject_max || p->down ||
@@ -123,7 +123,7 @@ static inline size_t whole_feed(struct o2g_core *c, struct o2g_peer *p,
 		len = le64_to_cpu(w.length);
 		if (unlikely(!o2g_wire_is_plain(&w) || len >= most ||
 			     len > n - used - O2G_HDR_SIZE ||
-			     le32_to_cpu(w.src) != p->rank ||
+			     le32_to_cpu(w.src) != p->wire_rank ||
 			     le32_to_cpu(w.dst) != c->rank))
 			break;
 		*reason = whole_rx(c, p, le64_to_cpu(w.tag),

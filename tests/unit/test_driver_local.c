@@ -465,7 +465,7 @@ static void mail__ends_late(void **state)
 static void refused(void)
 {
 	open_near();
-	peer_of(&b)->core.rank = 7;
+	peer_of(&b)->core.wire_rank = 7;
 	assert_int_equal(end_inject(&a, 1, data, 8), 0);
 	assert_int_equal(end_inject(&a, 1, data, 8), 0);
 	mock_run();

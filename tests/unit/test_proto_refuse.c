@@ -15,6 +15,29 @@ static void o2g_proto_rx_begin__wrong_endpoint(void **state)
 	assert_int_equal(t.unexp_count, 0);
 }
 
+/* A peer of another job: packets have its rank there, matching its number here. */
+static void o2g_proto_rx_begin__other_job(void **state)
+{
+	struct o2g_hdr h = { .type = O2G_PKT_EAGER, .src = 1u << 30, .tag = 3 };
+	struct mock_req *r = mock_req(&t, O2G_REQ_RECV, 8, 1);
+
+	tc->peer.rank = 1u << 30;
+	tc->peer.wire_rank = 7;
+	r->core.peer = &tc->peer;
+	r->core.match.src = tc->peer.rank;
+	r->core.match.tag = 3;
+	o2g_proto_recv(&t.core, &r->core);
+	assert_int_equal(mock_inject(tc, h, NULL), O2G_PROTO_WRONG_ENDPOINT);
+	h.src = 7;
+	assert_int_equal(mock_inject(tc, h, NULL), OK);
+	ends(r, 0);
+	tc->peer.inject_max = 64;
+	assert_int_equal(o2g_proto_inject(&t.core, &tc->peer, 1, data, 8), 0);
+	assert_int_equal(next_out(tc, O2G_PKT_EAGER).dst, 7);
+	o2g_proto_bye(&t.core, &tc->peer);
+	assert_int_equal(next_out(tc, O2G_PKT_BYE).dst, 7);
+}
+
 static void o2g_proto_rx_begin__after_bye(void **state)
 {
 	assert_int_equal(TO_T(.type = O2G_PKT_BYE), OK);
@@ -177,6 +200,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		S(o2g_proto_rx_begin__wrong_endpoint),
+		S(o2g_proto_rx_begin__other_job),
 		S(o2g_proto_rx_begin__after_bye),
 		S(o2g_proto_rx_begin__impossible_credit),
 		S(o2g_proto_rx_begin__out_of_memory),
