@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * libo2g: tagged messages, put and get between the endpoints of a job.
+ * libo2g: tagged messages, one-sided operations and calls of handlers between the
+ * endpoints of a job.
  *
  * Every call returns 0 (or a count) or a negative errno, which o2g_strerror()
  * describes. Calls may be made from any thread. Each has a man page.
@@ -46,7 +47,7 @@ struct o2g_seg {
  * are called as the message moves, from any thread, with internal
  * locks held: they must not call libo2g. Pass { &view, length } as the segment
  * and O2G_VIEW as their number; the view stays until the request is complete.
- * -EOPNOTSUPP: not by put and get, nor where the driver carries the message.
+ * -EOPNOTSUPP: where the driver carries the message; it knows addresses only.
  */
 struct o2g_view {
 	void (*read)(const struct o2g_view *view, uint64_t off, void *to,
@@ -131,7 +132,9 @@ int o2g_size(const struct o2g_ep *ep);
 /* --- messages --- */
 
 enum o2g_flags {
-	O2G_SYNC = 1 /* send: complete only once a receive has matched */
+	O2G_SYNC = 1, /* send: complete only once a receive has matched */
+	O2G_SERVED =
+		2 /* send: for a handler (o2g_serve), never for a receive */
 };
 
 int o2g_isend(struct o2g_ep *ep, int peer, uint64_t tag,
@@ -257,6 +260,156 @@ int o2g_put(struct o2g_ep *ep, int peer, const struct o2g_seg *segs,
 int o2g_get(struct o2g_ep *ep, int peer, const struct o2g_seg *segs,
 	    unsigned nsegs, const struct o2g_key *key, uint64_t offset,
 	    struct o2g_req **req);
+
+/* --- operations on registered memory --- */
+
+/*
+ * What is done to an element of registered memory. LAND to LXOR give 0 or 1. Floating
+ * point has REPLACE, NO_OP, SUM, PROD, MIN and MAX; a NaN wins MIN and MAX.
+ */
+enum o2g_op {
+	O2G_REPLACE,
+	O2G_NO_OP, /* only the result is of interest */
+	O2G_SUM,
+	O2G_PROD,
+	O2G_MIN,
+	O2G_MAX,
+	O2G_LAND,
+	O2G_LOR,
+	O2G_LXOR,
+	O2G_BAND,
+	O2G_BOR,
+	O2G_BXOR,
+	O2G_OPS
+};
+
+/* Elements are in the byte order of the host, which is the same at all ends. */
+enum o2g_type {
+	O2G_I8,
+	O2G_U8,
+	O2G_I16,
+	O2G_U16,
+	O2G_I32,
+	O2G_U32,
+	O2G_I64,
+	O2G_U64,
+	O2G_F32,
+	O2G_F64,
+	O2G_TYPES
+};
+/* Bytes of an element; 0: there is no such type. */
+size_t o2g_type_size(enum o2g_type type);
+/* Does the operation exist for the type? */
+int o2g_op_exists(enum o2g_op op, enum o2g_type type);
+
+/*
+ * Counts operations, so that many can be waited for without a request each. It is
+ * the caller's, zeroed before its first use, and stays until all that it counts
+ * is done. libo2g writes it with the endpoint's lock; anybody may read `pending`
+ * and `local` with __atomic_load_n(..., __ATOMIC_ACQUIRE) at any time.
+ */
+struct o2g_counter {
+	uint32_t pending; /* operations that are not done at the target */
+	uint32_t local;	  /* ... whose data at the origin must stay as it is */
+	int error;	  /* of the first that failed since the last flush */
+};
+
+/*
+ * Where an operation goes, and who learns that it is done: a counter, a request, or
+ * both. With neither it is -EINVAL. The key is only read during the call.
+ */
+struct o2g_target {
+	int peer;
+	const struct o2g_key *key;
+	uint64_t offset;
+	struct o2g_counter *counter; /* or NULL */
+	struct o2g_req **req;	     /* or NULL */
+};
+
+/*
+ * Done by whoever receives packets at the target: a thread in the library, the progress
+ * thread or the driver, so the program there need not call anything. An element of
+ * 1, 2, 4 or 8 bytes that is naturally aligned is read and written by one instruction
+ * of the CPU (or a loop around compare-and-exchange), everywhere: by peers, by the
+ * driver, by o2g_apply() and by the program's own __atomic builtins. Elements that are
+ * not aligned are updated by their owner alone, one after the other.
+ *
+ * Order. Operations of one endpoint on memory of one peer are done in the order in
+ * which they were started, with one exception: o2g_rma_get and o2g_get are not ordered
+ * with others until these are done. Nor are messages ordered with operations, unless
+ * o2g_in_order() says so.
+ *
+ * Errors come with the request, and with o2g_flush: -ENOENT there is no such key
+ * (any more), -EACCES it does not allow that (put needs O2G_WRITE, get O2G_READ,
+ * and all others both), -ERANGE it does not reach so far, -O2G_ERR_PEER. The call itself
+ * returns -EINVAL for an operation that does not exist and -ERANGE by what the key
+ * says. Segments may be a view (O2G_VIEW).
+ */
+int o2g_rma_put(struct o2g_ep *ep, const struct o2g_target *to,
+		const struct o2g_seg *segs, unsigned nsegs);
+int o2g_rma_get(struct o2g_ep *ep, const struct o2g_target *from,
+		const struct o2g_seg *segs, unsigned nsegs);
+/* One element. The operand is read during the call; result, which may be NULL,
+ * gets the value from before when it is done. */
+int o2g_fetch_op(struct o2g_ep *ep, const struct o2g_target *at, enum o2g_op op,
+		 enum o2g_type type, const void *operand, void *result);
+/* Put `swap` there if the bits are those of `compare`. */
+int o2g_compare_swap(struct o2g_ep *ep, const struct o2g_target *at,
+		     enum o2g_type type, const void *compare, const void *swap,
+		     void *result);
+/*
+ * Many elements, each as by o2g_fetch_op; as a whole they are not atomic. Their bytes
+ * are a multiple of the type's size. The values from before go to the result, which is
+ * as long, or nowhere if result is NULL.
+ */
+int o2g_accumulate(struct o2g_ep *ep, const struct o2g_target *at,
+		   enum o2g_op op, enum o2g_type type,
+		   const struct o2g_seg *segs, unsigned nsegs,
+		   const struct o2g_seg *result, unsigned nresult);
+
+/* Wait until all that is counted is done at its target. The error of the first that
+ * failed since the last time, or 0. */
+int o2g_flush(struct o2g_ep *ep, struct o2g_counter *counter);
+/* ... until all data at the origin may be changed or read. Errors stay for o2g_flush. */
+int o2g_flush_local(struct o2g_ep *ep, struct o2g_counter *counter);
+/* Will a message that is sent now be received after all operations on this peer's
+ * memory that were started so far (gets excepted) are done there? 1 or 0. */
+int o2g_in_order(struct o2g_ep *ep, int peer);
+
+/*
+ * The same on memory of this process or mapped by it, now: n elements at `target`.
+ * result may be NULL, or be the operand. Aligned elements are updated as above;
+ * others are not atomic. 0 or -EINVAL.
+ */
+int o2g_apply(enum o2g_op op, enum o2g_type type, void *target,
+	      const void *operand, void *result, size_t n);
+
+/* --- handlers: messages that call a function at the peer --- */
+
+/* The longest message that a handler can be sent. */
+#define O2G_SERVED_MAX (64u << 20)
+
+/*
+ * From now on fn is called with messages that were sent with O2G_SERVED and whose tag
+ * equals `tag` in all bits but those in `ignore`. Messages of one peer are handed over
+ * in the order in which they were sent; one at a time in the whole endpoint. Those that
+ * nobody serves yet wait, and so do those of the same peer behind them. fn is called
+ * without locks by a thread that makes progress or by the progress thread. It may start
+ * operations and messages, and must not wait. The data is in one piece, aligned to 16
+ * bytes, and gone when it returns. -EEXIST: some tag would be served twice.
+ */
+typedef void o2g_handler(void *arg, int peer, uint64_t tag, const void *data,
+			 size_t len);
+int o2g_serve(struct o2g_ep *ep, uint64_t tag, uint64_t ignore, o2g_handler *fn,
+	      void *arg);
+/* No more; when it returns, fn is not running, unless it is called from inside it. */
+void o2g_serve_end(struct o2g_ep *ep, uint64_t tag, uint64_t ignore);
+/*
+ * Send to a handler, without a request and without waiting: what cannot leave at once is
+ * copied. May be called from handlers and callbacks. -EMSGSIZE: above O2G_SERVED_MAX.
+ */
+int o2g_call(struct o2g_ep *ep, int peer, uint64_t tag,
+	     const struct o2g_seg *segs, unsigned nsegs);
 
 /* --- looking inside --- */
 
