@@ -298,6 +298,9 @@ int o2g_proto_inject(struct o2g_core *c, struct o2g_peer *p, u64 tag,
 		     const void *buf, u64 len);
 /* peer, tag, len, segs, id and flags are set. */
 void o2g_proto_send(struct o2g_core *c, struct o2g_req *req);
+/* The same request waits until the engine takes it out of peer->stalled and sends
+ * it: the peer cannot be reached yet. */
+void o2g_proto_hold(struct o2g_core *c, struct o2g_req *req);
 /* match.{src,tag,ignore}, len, segs, id are set; peer too, unless any source. */
 void o2g_proto_recv(struct o2g_core *c, struct o2g_req *req);
 /* Take a posted receive back without completing it; false: it is not posted. */

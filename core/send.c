@@ -111,6 +111,20 @@ void o2g_proto_send(struct o2g_core *c, struct o2g_req *req)
 	o2g_credit_say_stalled(c, p);
 }
 
+/* It counts as stalled, so that a cancel, or the loss of the peer, finds it. */
+void o2g_proto_hold(struct o2g_core *c, struct o2g_req *req)
+{
+	struct o2g_peer *p = req->peer;
+
+	o2g_list_init(&req->link);
+	if (p->down) {
+		finish(c, req, -O2G_ERR_PEER);
+		return;
+	}
+	req->state = O2G_ST_STALLED;
+	o2g_list_add_tail(&req->link, &p->stalled);
+}
+
 int o2g_proto_inject(struct o2g_core *c, struct o2g_peer *p, u64 tag,
 		     const void *buf, u64 len)
 {

@@ -61,6 +61,7 @@ struct carrier {
 };
 
 extern const struct carrier own_carrier, both_carriers; /* own.c */
+extern const struct carrier holding_carrier;		/* resolve.c */
 extern const struct carrier driver_carrier;		/* kernel.c */
 
 const struct carrier *carrier_find(const struct o2g_ep *ep, struct eng_peer *p);

@@ -26,6 +26,7 @@
 #include "progress.h"
 
 #define LOOK_US 500000
+#define SOON_US 1000 /* an answer is on its way; twice as long each time */
 #define ANY_MAX 64
 
 /* What its connections carry still counts, and they tell by themselves. */
@@ -40,12 +41,15 @@ static void mourn(struct o2g_ep *ep, const struct o2g_ended *e)
 	chan_peer_lost(&p->cp, -O2G_ERR_PEER, "%s", e->how);
 }
 
-static void ask(struct o2g_ep *ep)
+/* True: the answer is on its way. */
+static bool ask(struct o2g_ep *ep)
 {
 	struct o2g_ended e;
+	int err;
 
-	while (!ep->ended(ep->resolve_arg, &e))
+	while (!(err = ep->ended(ep->resolve_arg, &e)))
 		mourn(ep, &e);
+	return err == -EINPROGRESS;
 }
 
 static void await(struct o2g_ep *ep, int rank)
@@ -169,25 +173,33 @@ static bool nobody_asks(struct o2g_ep *ep)
 	return same && !ep->inside && !ep->reqs_in_use && !ep->works;
 }
 
-static void look_for_ended(struct o2g_ep *ep)
+static bool look_for_ended(struct o2g_ep *ep)
 {
+	bool soon = false;
+
 	/* Rings may hold the first word of somebody who has ended since. */
 	eng_poll(ep);
 	if (ep->ended)
-		ask(ep);
+		soon = ask(ep);
 	else
 		reach_awaited(ep);
 	eng_ended_give_up(ep);
 	give_up_sends(ep);
+	return soon;
 }
 
 static void look(struct chan_timer *t)
 {
 	struct o2g_ep *ep = container_of(t, struct o2g_ep, ended_timer);
 
-	if (!nobody_asks(ep))
-		look_for_ended(ep);
-	chan_timer_set((struct chan_ep *)ep, t, LOOK_US);
+	u32 us = LOOK_US;
+
+	if (ep->ended_us || !nobody_asks(ep)) {
+		if (look_for_ended(ep))
+			us = ep->ended_us ? ep->ended_us * 2 : SOON_US;
+	}
+	ep->ended_us = us < LOOK_US ? us : 0;
+	chan_timer_set((struct chan_ep *)ep, t, us < LOOK_US ? us : LOOK_US);
 }
 
 void eng_ended_probed(struct o2g_ep *ep, u32 source)

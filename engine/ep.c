@@ -18,6 +18,7 @@
 #include "log.h"
 #include "mem.h"
 #include "progress.h"
+#include "resolve.h"
 #include "settings.h"
 #include "wait.h"
 
@@ -81,6 +82,7 @@ int ep_open(const struct o2g_attr *attr, struct kern *kern, struct o2g_ep **out)
 	ep->any = kern ? &both_carriers : &own_carrier;
 	set_identity(ep, attr);
 	o2g_list_init(&ep->retired);
+	eng_resolve_init(ep);
 	err = peers_init(&ep->peers, (u32)attr->size);
 	if (err)
 		goto err_ep;
@@ -160,7 +162,7 @@ static int all_sent(void *arg)
 	struct eng_peer *p;
 
 	eng_for_each_peer(p, ep)
-		if (!p->lost && is_being_sent(p))
+		if (!p->lost && (is_being_sent(p) || eng_resolve_holds(p)))
 			return 0;
 	return !ep->driver || ep->driver->all_sent(ep);
 }

@@ -94,7 +94,13 @@ struct o2g_ep {
 	/* peers that end without a connection */
 	struct chan_timer ended_timer;
 	u64 calls_looked; /* `calls` when that last fired */
+	u32 ended_us;	  /* it was set to so little, for an answer */
 	bool probed_any;
+
+	/* peers whose address is being asked for */
+	struct o2g_list resolving;
+	struct chan_timer resolve_timer;
+	u32 resolve_us; /* between two looks */
 
 	/* completion descriptor */
 	int user_fd;

@@ -10,6 +10,7 @@
 #include "channels.h"
 #include "ended.h"
 #include "log.h"
+#include "resolve.h"
 
 static struct eng_peer *new_peer(struct o2g_ep *ep)
 {
@@ -18,6 +19,8 @@ static struct eng_peer *new_peer(struct o2g_ep *ep)
 	if (!p)
 		return NULL;
 	p->ep = ep;
+	o2g_list_init(&p->asked);
+	o2g_list_init(&p->held_rma);
 	if (!ep->driver)
 		p->carrier = &own_carrier;
 	return p;
@@ -55,21 +58,11 @@ struct chan_peer *chan_ep_peer(struct chan_ep *cep, u32 rank)
 
 static int connect_peer(struct o2g_ep *ep, struct eng_peer *p)
 {
-	char address[O2G_ADDRESS_MAX];
-	int rank = p->cp.core.rank, err;
-
-	if (rank == ep->rank) {
+	if ((int)p->cp.core.rank == ep->rank) {
 		p->cp.chan = &ep->self_chan;
 		return self_chan_ops.connect(&ep->self_chan, &p->cp, "");
 	}
-	if (!ep->resolve)
-		return -EDESTADDRREQ;
-	err = ep->resolve(ep->resolve_arg, rank, address, sizeof(address));
-	if (err) {
-		chan_peer_lost(&p->cp, err, "its address is not known");
-		return err;
-	}
-	return eng_channels_connect(ep, p, address);
+	return ep->resolve ? eng_resolve(ep, p) : -EDESTADDRREQ;
 }
 
 struct eng_peer *eng_peer_connect(struct o2g_ep *ep, int rank, int *err)
@@ -86,7 +79,7 @@ struct eng_peer *eng_peer_connect(struct o2g_ep *ep, int rank, int *err)
 		return NULL;
 	*err = 0;
 	/* An inbound connection may have made the peer known already. */
-	if (!p->cp.chan && !p->lost)
+	if (!p->cp.chan && !p->lost && !p->resolving)
 		*err = connect_peer(ep, p);
 	return *err ? NULL : p;
 }
@@ -152,6 +145,7 @@ void chan_peer_lost(struct chan_peer *cp, int err, const char *fmt, ...)
 	forget_elsewhere(p);
 	if (p->ep->driver)
 		p->ep->driver->gone(p->ep, p);
+	eng_resolve_stop(p);
 	o2g_proto_peer_down(&p->ep->core, &cp->core, -O2G_ERR_PEER);
 	if (p->ep->on_lost)
 		p->ep->on_lost(p->ep->resolve_arg, (int)cp->core.rank,
@@ -291,6 +285,7 @@ void eng_peers_cleanup(struct o2g_ep *ep)
 		if (!p->lost)
 			drop_link(p, true);
 		p->lost = true;
+		eng_resolve_stop(p);
 		o2g_proto_peer_down(&ep->core, &p->cp.core, -O2G_ERR_PEER);
 	}
 	if (ep->callbacks) /* which may ask who it was */

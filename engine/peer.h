@@ -19,7 +19,11 @@ struct eng_peer {
 	const char *bye_why; /* ... or else why */
 	struct eng_peer *next_bye;
 	u8 awaited;	/* ENG_AWAITED_, see ended.c */
-	unsigned taken; /* messages of it that probes have taken */
+	bool resolving; /* its address is being asked for, see resolve.c: */
+	bool nudged;	/* wake it up afterwards, */
+	struct o2g_list asked;	  /* ... ep->resolving */
+	struct o2g_list held_rma; /* ... and puts and gets that wait for it */
+	unsigned taken;		  /* messages of it that probes have taken */
 	char *error; /* what became of it, once it is lost; NULL: no memory */
 };
 
@@ -51,7 +55,8 @@ static inline bool eng_peer_exists(const struct o2g_ep *ep, int rank)
 	     l_ = l_->next)
 /* ... or is made known. NULL: out of range, or of memory. */
 struct eng_peer *eng_peer_get(struct o2g_ep *ep, int rank);
-/* ... connected or connecting. NULL and *err when that is impossible. */
+/* ... connected, connecting, or waiting for its address: then cp.chan is NULL. NULL
+ * and *err when that is impossible. */
 struct eng_peer *eng_peer_connect(struct o2g_ep *ep, int rank, int *err);
 /* A peer of another job, not connected yet. Its number is cp.core.rank; NULL and
  * *err when there can be none. */

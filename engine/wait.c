@@ -410,6 +410,10 @@ int o2g_nudge(struct o2g_ep *ep, const int *peers, size_t n)
 			p = eng_peer_connect(ep, peers[i], &err);
 		if (unlikely(!p || p->lost))
 			continue;
+		if (unlikely(p->resolving)) {
+			p->nudged = true;
+			continue;
+		}
 		if (likely(p->cp.chan->ops->nudge))
 			p->cp.chan->ops->nudge(p->cp.chan, &p->cp);
 		else if (peers[i] != ep->rank)

@@ -93,12 +93,15 @@ struct o2g_attr {
 	unsigned local_size; /* endpoints of the job on this host; 0 unknown */
 	/*
 	 * Finds the address (a string from o2g_address) of a peer; called on
-	 * first use, with internal locks held: it must not call libo2g.
+	 * first use, with internal locks held: it must not call libo2g, and
+	 * should not wait. -EINPROGRESS: it is not there yet; ask again in a
+	 * moment. Until then messages for the peer are held back.
 	 */
 	int (*resolve)(void *arg, int rank, char *address, size_t size);
 	/*
 	 * The next endpoint that has ended, each one once; -EAGAIN: no more so
-	 * far. Asked now and then, in the same way. NULL: nobody knows; then
+	 * far; -EINPROGRESS: ask again in a moment. Asked now and then, in the
+	 * same way. NULL: nobody knows; then
 	 * peers that are waited for are connected to, to find out.
 	 */
 	int (*ended)(void *arg, struct o2g_ended *ended);

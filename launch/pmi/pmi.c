@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "log.h"
 #include "pmi_int.h"
 
@@ -22,12 +23,24 @@ static const struct pmi_client *const clients[] = { &pmi2_client, &pmi1_client,
 						    &pmix_client,
 						    &pmi_local_client };
 
+/* So long an answer waits for whoever has asked. */
+#define FETCH_NS 20000000
+
 #define CLIENTS (sizeof(clients) / sizeof(*clients))
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 /* Set by pmi_init, cleared by pmi_finalize; pmi_abort reads it unlocked. */
 static const struct pmi_client *_Atomic client;
 static int job_size;
+
+/* What was asked for without waiting, and has been answered or not. With the lock. */
+static struct {
+	enum { NOT_ASKED, ASKED, ANSWERED } state;
+	char key[PMI_KEY_MAX + 1];
+	int err;
+	char *value;
+	uint64_t since; /* when the answer was seen */
+} question;
 
 static const struct pmi_client *client_named(const char *name)
 {
@@ -123,10 +136,34 @@ static int check_key(const char *key)
 	return -EINVAL;
 }
 
-/* Around each call: who serves it, or NULL, and what came of it. */
+static void see_answer(const struct pmi_client *c, bool wait)
+{
+	int err;
+
+	if (question.state != ASKED)
+		return;
+	err = c->answered(wait, &question.value);
+	if (err == -EINPROGRESS)
+		return;
+	question.err = err;
+	question.state = ANSWERED;
+	question.since = o2g_now_ns();
+}
+
+static void forget_question(void)
+{
+	free(question.value);
+	question.value = NULL;
+	question.state = NOT_ASKED;
+}
+
+/* Around each call: who serves it, or NULL, and what came of it. The answer to an
+ * earlier question comes first. */
 static const struct pmi_client *locked(void)
 {
 	pthread_mutex_lock(&lock);
+	if (client)
+		see_answer(client, true);
 	return client;
 }
 
@@ -154,6 +191,20 @@ int pmi_barrier(void)
 	return unlocked(c ? c->barrier() : -EPIPE);
 }
 
+static int get(const struct pmi_client *c, int owner, const char *key,
+	       char *value, size_t size)
+{
+	char *text = NULL;
+	int err = c->ask(owner, key);
+
+	if (!err)
+		err = c->answered(true, &text);
+	if (!err)
+		err = pmi_copy_out(text, value, size);
+	free(text);
+	return err;
+}
+
 int pmi_get(int owner, const char *key, char *value, size_t size)
 {
 	const struct pmi_client *c;
@@ -162,20 +213,66 @@ int pmi_get(int owner, const char *key, char *value, size_t size)
 	if (err)
 		return err;
 	c = locked();
-	return unlocked(c ? c->get(owner, key, value, size) : -EPIPE);
+	return unlocked(c ? get(c, owner, key, value, size) : -EPIPE);
 }
 
-int pmi_get_now(int owner, const char *key, char *value, size_t size)
+/* The last question is not answered, or its answer may still be fetched. */
+static bool question_is_open(void)
 {
-	const struct pmi_client *c;
+	return question.state == ASKED ||
+	       (question.state == ANSWERED &&
+		o2g_now_ns() - question.since < FETCH_NS);
+}
+
+static int ask(const struct pmi_client *c, int owner, const char *key)
+{
+	int err;
+
+	see_answer(c, false);
+	if (question_is_open())
+		return -EBUSY;
+	forget_question();
+	err = c->ask(owner, key);
+	if (err)
+		return err;
+	question.state = ASKED;
+	snprintf(question.key, sizeof(question.key), "%s", key);
+	return 0;
+}
+
+int pmi_ask(int owner, const char *key)
+{
 	int err = check_key(key);
 
 	if (err)
 		return err;
 	if (pthread_mutex_trylock(&lock))
 		return -EBUSY;
-	c = client;
-	return unlocked(c ? c->get(owner, key, value, size) : -EPIPE);
+	return unlocked(client ? ask(client, owner, key) : -EPIPE);
+}
+
+static int take_answer(char *value, size_t size)
+{
+	int err = question.err;
+
+	if (question.state == ASKED)
+		return -EINPROGRESS;
+	if (!err)
+		err = pmi_copy_out(question.value, value, size);
+	forget_question();
+	return err;
+}
+
+int pmi_answered(const char *key, char *value, size_t size)
+{
+	if (pthread_mutex_trylock(&lock))
+		return -EINPROGRESS;
+	if (!client)
+		return unlocked(-EPIPE);
+	see_answer(client, false);
+	if (question.state == NOT_ASKED || strcmp(question.key, key))
+		return unlocked(-EINVAL);
+	return unlocked(take_answer(value, size));
 }
 
 bool pmi_shares(void)
@@ -218,6 +315,7 @@ int pmi_finalize(void)
 	const struct pmi_client *c = locked();
 	int err = c ? c->finalize() : -EPIPE;
 
+	forget_question();
 	client = NULL;
 	return unlocked(err);
 }

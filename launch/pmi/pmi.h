@@ -7,8 +7,8 @@
  * process is a job of one, and the board is local.
  *
  * Every call may be made from any thread; one is served at a time. Every call
- * that fails has said why on stderr, once, except pmi_get with -ENOENT and
- * -ENOSPC. Needs base/log.c and nothing else.
+ * that fails has said why on stderr, once, except those that ask for a
+ * value with -ENOENT and -ENOSPC. Needs base/log.c and nothing else.
  */
 #ifndef PMI_H
 #define PMI_H
@@ -45,8 +45,14 @@ int pmi_put(const char *key, const char *value);
 int pmi_barrier(void);
 /* What rank @owner has put. -ENOENT: it has not. -ENOSPC: @size is too small. */
 int pmi_get(int owner, const char *key, char *value, size_t size);
-/* The same without waiting for other calls, which may take long: -EBUSY. */
-int pmi_get_now(int owner, const char *key, char *value, size_t size);
+
+/*
+ * The same without waiting. Ask: -EBUSY: another call is under way, or the last question
+ * has no answer, or its answer was not fetched yet. Then, for the same key: -EINPROGRESS, or what
+ * pmi_get() would say; -EINVAL: it was not asked, or something else was since.
+ */
+int pmi_ask(int owner, const char *key);
+int pmi_answered(const char *key, char *value, size_t size);
 
 /*
  * Not all launchers can do more than let all wait for all. Those that can have

@@ -19,20 +19,24 @@ static int shares;    /* it is our own launcher, which can do more */
 static char kvsname[PMI_KVSNAME_MAX];
 static char map[PMI_MAP_MAX]; /* empty: the launcher has none */
 
-/* Sends a line and waits for the one that answers it, "cmd=@answer ...". */
-static int ask(const char *question, const char *answer, char **line)
+/* The line that answers a question, "cmd=@answer ...". */
+static int take_answer(const char *answer, char **line)
 {
 	char cmd[64];
-	int err;
+	int err = pmi_conn_recv(&conn, line);
 
-	err = pmi_conn_send(&conn, question);
-	if (!err)
-		err = pmi_conn_recv(&conn, line);
 	if (err)
 		return err;
 	if (pmi_field(*line, "cmd", cmd, sizeof(cmd)) || strcmp(cmd, answer))
 		return pmi_bad_answer(*line, answer);
 	return 0;
+}
+
+static int ask(const char *question, const char *answer, char **line)
+{
+	int err = pmi_conn_send(&conn, question);
+
+	return err ? err : take_answer(answer, line);
 }
 
 /* The same, when nothing in the answer is of interest. */
@@ -125,14 +129,21 @@ static int ask_limits(void)
 	return -ENOTSUP;
 }
 
-static int get_part(const char *key, char *value, size_t size)
+static int ask_part(const char *key)
 {
-	char question[PMI_KVSNAME_MAX + 128], *line;
-	int rc = 0, err;
+	char question[PMI_KVSNAME_MAX + 128];
 
 	snprintf(question, sizeof(question), "cmd=get kvsname=%s key=%s\n",
 		 kvsname, key);
-	err = ask(question, "get_result", &line);
+	return pmi_conn_send(&conn, question);
+}
+
+static int part_answer(char *value, size_t size)
+{
+	int rc = 0, err;
+	char *line;
+
+	err = take_answer("get_result", &line);
 	if (err)
 		return err;
 	pmi_field_int(line, "rc", &rc);
@@ -162,7 +173,9 @@ static int ask_about_job(struct pmi_job *job)
 	if (err)
 		return err;
 	pmi_field_int(line, "size", &job->universe_size);
-	err = get_part(PMI_MAP_KEY, map, sizeof(map));
+	err = ask_part(PMI_MAP_KEY);
+	if (!err)
+		err = part_answer(map, sizeof(map));
 	if (err)
 		map[0] = '\0';
 	job->local_size = pmi_local_size(map, job->rank, job->size);
@@ -207,7 +220,11 @@ static int put_part(const char *key, const char *text)
 	return -EIO;
 }
 
-static const struct pmi_wire wire = { .put = put_part, .get = get_part };
+static const struct pmi_wire wire = { .conn = &conn,
+				      .put = put_part,
+				      .ask = ask_part,
+				      .answer = part_answer };
+static struct pmi_parts asked;
 
 static int pmi1_put(const char *key, const char *value)
 {
@@ -219,9 +236,14 @@ static int pmi1_barrier(void)
 	return request("cmd=barrier_in\n", "barrier_out");
 }
 
-static int pmi1_get(int owner, const char *key, char *value, size_t size)
+static int pmi1_ask(int owner, const char *key)
 {
-	return pmi_parts_get(&wire, key, value, size);
+	return pmi_parts_ask(&asked, &wire, key);
+}
+
+static int pmi1_answered(bool wait, char **value)
+{
+	return pmi_parts_answered(&asked, wait, value);
 }
 
 static bool pmi1_shares(void)
@@ -290,7 +312,8 @@ const struct pmi_client pmi1_client = {
 	.init = pmi1_init,
 	.put = pmi1_put,
 	.barrier = pmi1_barrier,
-	.get = pmi1_get,
+	.ask = pmi1_ask,
+	.answered = pmi1_answered,
 	.nodes = pmi1_nodes,
 	.finalize = pmi1_finalize,
 	.abort = pmi1_abort,

@@ -28,19 +28,22 @@ static int send_message(const char *text)
 	return pmi_conn_send(&conn, message);
 }
 
-/*
- * Asks "cmd=@cmd;@rest" and waits for the answer. -EREMOTEIO: the launcher says
- * that it failed; the caller knows how to say that.
- */
-static int ask(const char *cmd, const char *rest, char **answer)
+static int send_question(const char *cmd, const char *rest)
 {
-	char message[MESSAGE_MAX], want[64], got[64];
-	int rc = 0, err;
+	char message[MESSAGE_MAX];
 
 	snprintf(message, sizeof(message), "cmd=%s;%s", cmd, rest);
-	err = send_message(message);
-	if (!err)
-		err = pmi_conn_recv_counted(&conn, answer);
+	return send_message(message);
+}
+
+/* The answer to @cmd. -EREMOTEIO: the launcher says that it failed; the caller
+ * knows how to say that. */
+static int take_answer(const char *cmd, char **answer)
+{
+	char want[64], got[64];
+	int rc = 0, err;
+
+	err = pmi_conn_recv_counted(&conn, answer);
 	if (err)
 		return err;
 	snprintf(want, sizeof(want), "%s-response", cmd);
@@ -48,6 +51,13 @@ static int ask(const char *cmd, const char *rest, char **answer)
 		return pmi_bad_answer(*answer, want);
 	pmi2_field_int(*answer, "rc", &rc);
 	return rc ? -EREMOTEIO : 0;
+}
+
+static int ask(const char *cmd, const char *rest, char **answer)
+{
+	int err = send_question(cmd, rest);
+
+	return err ? err : take_answer(cmd, answer);
 }
 
 static int refused(const char *what, const char *answer)
@@ -171,13 +181,19 @@ static int put_part(const char *key, const char *text)
 	return err == -EREMOTEIO ? refused("to keep a key", answer) : err;
 }
 
-static int get_part(const char *key, char *value, size_t size)
+static int ask_part(const char *key)
 {
-	char rest[PMI_KVSNAME_MAX + 128], *answer;
-	int err;
+	char rest[PMI_KVSNAME_MAX + 128];
 
 	snprintf(rest, sizeof(rest), "jobid=%s;srcid=-1;key=%s;", jobid, key);
-	err = ask("kvs-get", rest, &answer);
+	return send_question("kvs-get", rest);
+}
+
+static int part_answer(char *value, size_t size)
+{
+	char *answer;
+	int err = take_answer("kvs-get", &answer);
+
 	if (err == -EREMOTEIO)
 		return -ENOENT;
 	if (err)
@@ -188,7 +204,11 @@ static int get_part(const char *key, char *value, size_t size)
 	return err == -ENOENT ? pmi_bad_answer(answer, "value=TEXT") : err;
 }
 
-static const struct pmi_wire wire = { .put = put_part, .get = get_part };
+static const struct pmi_wire wire = { .conn = &conn,
+				      .put = put_part,
+				      .ask = ask_part,
+				      .answer = part_answer };
+static struct pmi_parts asked;
 
 static int pmi2_put(const char *key, const char *value)
 {
@@ -203,9 +223,14 @@ static int pmi2_barrier(void)
 	return err == -EREMOTEIO ? refused("a barrier", answer) : err;
 }
 
-static int pmi2_get(int owner, const char *key, char *value, size_t size)
+static int pmi2_ask(int owner, const char *key)
 {
-	return pmi_parts_get(&wire, key, value, size);
+	return pmi_parts_ask(&asked, &wire, key);
+}
+
+static int pmi2_answered(bool wait, char **value)
+{
+	return pmi_parts_answered(&asked, wait, value);
 }
 
 static int pmi2_nodes(int *node, int size)
@@ -238,7 +263,8 @@ const struct pmi_client pmi2_client = {
 	.init = pmi2_init,
 	.put = pmi2_put,
 	.barrier = pmi2_barrier,
-	.get = pmi2_get,
+	.ask = pmi2_ask,
+	.answered = pmi2_answered,
 	.nodes = pmi2_nodes,
 	.finalize = pmi2_finalize,
 	.abort = pmi2_abort,

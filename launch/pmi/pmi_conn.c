@@ -255,6 +255,13 @@ int pmi_conn_send(struct pmi_conn *c, const char *text)
 	return err;
 }
 
+static int is_readable(const struct pmi_conn *c)
+{
+	struct pollfd p = { .fd = c->fd, .events = POLLIN };
+
+	return poll(&p, 1, 0) > 0 ? 0 : -EINPROGRESS;
+}
+
 static int read_more(struct pmi_conn *c)
 {
 	ssize_t r;
@@ -265,7 +272,7 @@ static int read_more(struct pmi_conn *c)
 			  PMI_LINE_MAX);
 		return -EPROTO;
 	}
-	err = wait_for_answer(c, POLLIN);
+	err = c->nowait ? is_readable(c) : wait_for_answer(c, POLLIN);
 	if (err)
 		return err;
 	r = read(c->fd, c->buf + c->have, sizeof(c->buf) - c->have);

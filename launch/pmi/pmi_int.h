@@ -25,7 +25,10 @@ struct pmi_client {
 	int (*init)(struct pmi_job *job); /* failed: nothing is left open */
 	int (*put)(const char *key, const char *value);
 	int (*barrier)(void);
-	int (*get)(int owner, const char *key, char *value, size_t size);
+	/* One question at a time, of which answered says -EINPROGRESS, unless
+	 * @wait, or how it ended; the value is the caller's to free. */
+	int (*ask)(int owner, const char *key);
+	int (*answered)(bool wait, char **value);
 	int (*nodes)(int *node, int size);
 	int (*finalize)(void);
 	void (*abort)(int code);
@@ -52,6 +55,7 @@ struct pmi_conn {
 	size_t used;	 /* of these, what was handed out last */
 	int patience_ms; /* for an answer, or to connect; negative: no limit */
 	bool slow;	 /* said so already */
+	bool nowait;	 /* what is not there yet is -EINPROGRESS */
 	uint64_t until;	 /* when patience ends, of o2g_now_ns */
 	char buf[PMI_LINE_MAX];
 };
@@ -100,17 +104,31 @@ int pmi_value_decode(char *text);
 
 /* How one key and one value that fits travel. */
 struct pmi_wire {
+	struct pmi_conn *conn;
 	int (*put)(const char *key, const char *text);
-	/* -ENOENT: not there. */
-	int (*get)(const char *key, char *text, size_t size);
+	/* A question, and its answer: -ENOENT: not there. */
+	int (*ask)(const char *key);
+	int (*answer)(char *text, size_t size);
+};
+
+/* A value that is being asked for, part by part; `all` is allocated. */
+struct pmi_parts {
+	const struct pmi_wire *wire; /* NULL: none */
+	char key[PMI_KEY_MAX + 1];
+	int part, count; /* the one that was asked for, of how many */
+	char *all;	 /* what has come, encoded */
+	size_t at;
 };
 
 /* A value of any bytes and length. @value_max is the launcher's, with the
  * closing NUL. */
 int pmi_parts_put(const struct pmi_wire *wire, int value_max, const char *key,
 		  const char *value);
-int pmi_parts_get(const struct pmi_wire *wire, const char *key, char *value,
-		  size_t size);
+/* Ask for one, and see whether all of it has come: -EINPROGRESS, unless @wait. Any
+ * other result ends it; the value, decoded, is the caller's to free. */
+int pmi_parts_ask(struct pmi_parts *p, const struct pmi_wire *wire,
+		  const char *key);
+int pmi_parts_answered(struct pmi_parts *p, bool wait, char **value);
 /* -ENOSPC: it does not fit. */
 int pmi_copy_out(const char *from, char *value, size_t size);
 

@@ -50,11 +50,20 @@ static int local_put(const char *key, const char *value)
 	return 0;
 }
 
-static int local_get(int owner, const char *key, char *value, size_t size)
-{
-	struct entry *e = find(key);
+static struct entry *asked;
 
-	return e ? pmi_copy_out(e->value, value, size) : -ENOENT;
+static int local_ask(int owner, const char *key)
+{
+	asked = find(key);
+	return 0;
+}
+
+static int local_answered(bool wait, char **value)
+{
+	if (!asked)
+		return -ENOENT;
+	*value = strdup(asked->value);
+	return *value ? 0 : -ENOMEM;
 }
 
 static int local_finalize(void)
@@ -106,7 +115,8 @@ const struct pmi_client pmi_local_client = {
 	.init = local_init,
 	.put = local_put,
 	.barrier = local_barrier,
-	.get = local_get,
+	.ask = local_ask,
+	.answered = local_answered,
 	.nodes = local_nodes,
 	.finalize = local_finalize,
 	.abort = local_abort,

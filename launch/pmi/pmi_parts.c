@@ -22,7 +22,8 @@ static const char *part_key(const char *key, int part, char *out)
 {
 	if (!part)
 		return key;
-	snprintf(out, PMI_KEY_SIZE, "%s~%d", key, part);
+	snprintf(out, PMI_KEY_SIZE, "%.*s~%u", PMI_KEY_MAX, key,
+		 (unsigned)part % PARTS_MAX);
 	return out;
 }
 
@@ -71,34 +72,89 @@ static int count_parts(const char *first, const char **text)
 	return count;
 }
 
-/* The whole value, still encoded, allocated. */
-static int get_encoded(const struct pmi_wire *wire, const char *key,
-		       char **value)
+static int ask_part(struct pmi_parts *p)
 {
-	char part[PMI_LINE_MAX], name[PMI_KEY_SIZE], *all;
-	const char *text;
-	size_t at;
-	int count, err;
+	char name[PMI_KEY_SIZE];
 
-	err = wire->get(key, part, sizeof(part));
+	return p->wire->ask(part_key(p->key, p->part, name));
+}
+
+/* The first part says how many there are. */
+static int take_first(struct pmi_parts *p, const char *part)
+{
+	const char *text;
+
+	p->count = count_parts(part, &text);
+	if (p->count > PARTS_MAX)
+		return pmi_bad_answer(part, "fewer parts");
+	p->all = malloc((size_t)p->count * PMI_VALUE_MAX + PMI_LINE_MAX);
+	if (!p->all)
+		return -ENOMEM;
+	p->at = (size_t)sprintf(p->all, "%s", text);
+	return 0;
+}
+
+static int take_part(struct pmi_parts *p)
+{
+	char part[PMI_LINE_MAX];
+	int err = p->wire->answer(part, p->part ? PMI_VALUE_MAX : sizeof(part));
+
 	if (err)
 		return err;
-	count = count_parts(part, &text);
-	if (count > PARTS_MAX)
-		return pmi_bad_answer(part, "fewer parts");
-	all = malloc((size_t)count * PMI_VALUE_MAX + sizeof(part));
-	if (!all)
-		return -ENOMEM;
-	at = (size_t)sprintf(all, "%s", text);
-	for (int i = 1; i < count && !err; i++) {
-		err = wire->get(part_key(key, i, name), part, PMI_VALUE_MAX);
+	if (!p->part)
+		return take_first(p, part);
+	p->at += (size_t)sprintf(p->all + p->at, "%s", part);
+	return 0;
+}
+
+int pmi_parts_ask(struct pmi_parts *p, const struct pmi_wire *wire,
+		  const char *key)
+{
+	*p = (struct pmi_parts){ .wire = wire };
+	snprintf(p->key, sizeof(p->key), "%s", key);
+	return ask_part(p);
+}
+
+static int take_all(struct pmi_parts *p)
+{
+	int err = take_part(p);
+
+	while (!err && ++p->part < p->count) {
+		err = ask_part(p);
 		if (!err)
-			at += (size_t)sprintf(all + at, "%s", part);
+			err = take_part(p);
 	}
-	if (err)
-		free(all);
-	else
-		*value = all;
+	return err;
+}
+
+static int decode(struct pmi_parts *p, char **value)
+{
+	int err = pmi_value_decode(p->all);
+
+	if (err) {
+		o2g_error(
+			"the key %s holds \"%.200s\", which is not what was put there",
+			p->key, p->all);
+		return err;
+	}
+	*value = p->all;
+	p->all = NULL;
+	return 0;
+}
+
+int pmi_parts_answered(struct pmi_parts *p, bool wait, char **value)
+{
+	int err;
+
+	p->wire->conn->nowait = !wait;
+	err = take_all(p);
+	p->wire->conn->nowait = false;
+	if (!err)
+		err = decode(p, value);
+	if (err == -EINPROGRESS)
+		return err;
+	free(p->all);
+	p->all = NULL;
 	return err;
 }
 
@@ -108,24 +164,4 @@ int pmi_copy_out(const char *from, char *value, size_t size)
 		return -ENOSPC;
 	strcpy(value, from);
 	return 0;
-}
-
-int pmi_parts_get(const struct pmi_wire *wire, const char *key, char *value,
-		  size_t size)
-{
-	char *text;
-	int err;
-
-	err = get_encoded(wire, key, &text);
-	if (err)
-		return err;
-	err = pmi_value_decode(text);
-	if (err)
-		o2g_error(
-			"the key %s holds \"%.200s\", which is not what was put there",
-			key, text);
-	else
-		err = pmi_copy_out(text, value, size);
-	free(text);
-	return err;
 }

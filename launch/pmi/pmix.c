@@ -6,6 +6,7 @@
  */
 #include <dlfcn.h>
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,9 @@ static struct {
 	int (*Commit)(void);
 	int (*Fence)(const struct pmix_abi_proc *, size_t,
 		     const struct pmix_abi_info *, size_t);
+	int (*Get_nb)(const struct pmix_abi_proc *, const char *,
+		      const struct pmix_abi_info *, size_t,
+		      void (*)(int, struct pmix_abi_value *, void *), void *);
 	int (*Get)(const struct pmix_abi_proc *, const char *,
 		   const struct pmix_abi_info *, size_t,
 		   struct pmix_abi_value **);
@@ -39,6 +43,7 @@ static const struct {
 	{ "PMIx_Put", &lib.Put },
 	{ "PMIx_Commit", &lib.Commit },
 	{ "PMIx_Fence", &lib.Fence },
+	{ "PMIx_Get_nb", &lib.Get_nb },
 	{ "PMIx_Get", &lib.Get },
 	{ "PMIx_Abort", &lib.Abort },
 	{ "PMIx_Error_string", &lib.Error_string },
@@ -175,22 +180,67 @@ static int pmix_barrier(void)
 	return status == PMIX_ABI_OK ? 0 : failed("PMIx_Fence", status);
 }
 
-/* What is not there after the fence never comes: do not wait for it. */
-static int pmix_get(int owner, const char *key, char *value, size_t size)
-{
-	struct pmix_abi_info at_once = yes("pmix.immediate");
-	struct pmix_abi_proc proc = self;
-	struct pmix_abi_value *v = NULL;
-	int err = -ENOENT;
+/* The question that is open; a thread of the library brings the answer. */
+static struct {
+	pthread_mutex_t lock;
+	pthread_cond_t came;
+	struct pmix_abi_proc proc;
+	struct pmix_abi_info at_once;
+	char key[PMI_KEY_SIZE];
+	bool answered;
+	int err;
+	char *value;
+} question = { .lock = PTHREAD_MUTEX_INITIALIZER,
+	       .came = PTHREAD_COND_INITIALIZER };
 
-	proc.rank = (uint32_t)owner;
-	if (lib.Get(&proc, key, &at_once, 1, &v) != PMIX_ABI_OK || !v)
+static int copy_string(const struct pmix_abi_value *v, char **value)
+{
+	if (!v || v->type != PMIX_ABI_STRING || !v->data.string)
 		return -ENOENT;
-	if (v->type == PMIX_ABI_STRING) {
-		err = pmi_copy_out(v->data.string, value, size);
-		free(v->data.string);
+	*value = strdup(v->data.string);
+	return *value ? 0 : -ENOMEM;
+}
+
+static void on_answer(int status, struct pmix_abi_value *v, void *arg)
+{
+	pthread_mutex_lock(&question.lock);
+	question.err = status == PMIX_ABI_OK ? copy_string(v, &question.value) :
+					       -ENOENT;
+	question.answered = true;
+	pthread_cond_signal(&question.came);
+	pthread_mutex_unlock(&question.lock);
+}
+
+/* What is not there after the fence never comes: it is not to be waited for. */
+static int pmix_ask(int owner, const char *key)
+{
+	int status;
+
+	question.proc = self;
+	question.proc.rank = (uint32_t)owner;
+	question.at_once = yes("pmix.immediate");
+	snprintf(question.key, sizeof(question.key), "%s", key);
+	question.answered = false;
+	question.value = NULL;
+	status = lib.Get_nb(&question.proc, question.key, &question.at_once, 1,
+			    on_answer, NULL);
+	if (status != PMIX_ABI_OK)
+		on_answer(status, NULL, NULL);
+	return 0;
+}
+
+static int pmix_answered(bool wait, char **value)
+{
+	int err = -EINPROGRESS;
+
+	pthread_mutex_lock(&question.lock);
+	while (wait && !question.answered)
+		pthread_cond_wait(&question.came, &question.lock);
+	if (question.answered) {
+		err = question.err;
+		*value = question.value;
 	}
-	free(v);
+	pthread_mutex_unlock(&question.lock);
 	return err;
 }
 
@@ -221,7 +271,8 @@ const struct pmi_client pmix_client = {
 	.init = pmix_init,
 	.put = pmix_put,
 	.barrier = pmix_barrier,
-	.get = pmix_get,
+	.ask = pmix_ask,
+	.answered = pmix_answered,
 	.nodes = pmix_nodes,
 	.finalize = pmix_finalize,
 	.abort = pmix_abort,

@@ -112,18 +112,43 @@ static void nap(unsigned *us)
 		*us *= 2;
 }
 
+/*
+ * What the endpoint asks for, with its lock held, so without waiting. It asks for
+ * one address at a time, and now and then for who has ended.
+ */
+
+/* -EINPROGRESS, or what the launcher says. */
+static int read_soon(int owner, const char *key, char *text, size_t size)
+{
+	int err = pmi_answered(key, text, size);
+
+	if (err != -EINVAL)
+		return err;
+	err = pmi_ask(owner, key);
+	if (!err)
+		err = pmi_answered(key, text, size);
+	return err == -EBUSY ? -EINPROGRESS : err;
+}
+
 /* A rank that we have heard of from others has shared its address, but the news
  * of that may have been faster than the address. */
 static int resolve(void *arg, int rank, char *address, size_t size)
 {
-	uint64_t until = o2g_now_ns() + ON_ITS_WAY_NS;
-	unsigned us = NAP_US;
-	int err = read_card(rank, address, size);
+	static int last = -1; /* with the endpoint's lock */
+	static uint64_t until;
+	char key[32];
+	int err;
 
-	while (err == -ENOENT && pmi_shares() && o2g_now_ns() < until) {
-		nap(&us);
-		err = read_card(rank, address, size);
+	if (rank != last) {
+		last = rank;
+		until = o2g_now_ns() + ON_ITS_WAY_NS;
 	}
+	card_key(rank, key);
+	err = read_soon(rank, key, address, size);
+	if (err == -ENOENT && pmi_shares() && o2g_now_ns() < until)
+		return -EINPROGRESS;
+	if (err != -EINPROGRESS)
+		last = -1;
 	return err;
 }
 
@@ -132,10 +157,12 @@ static int next_ended(void *arg, struct o2g_ended *e)
 {
 	static unsigned seen; /* with the endpoint's lock */
 	char key[32], text[256];
+	int err;
 
 	snprintf(key, sizeof(key), "o2g-ended-%u", seen);
-	if (pmi_get_now(0, key, text, sizeof(text)))
-		return -EAGAIN; /* or another time */
+	err = read_soon(0, key, text, sizeof(text));
+	if (err)
+		return err == -EINPROGRESS ? err : -EAGAIN;
 	seen++;
 	return sscanf(text, "%d %d %63s %127[^\n]", &e->rank, &e->finished,
 		      e->host, e->how) == 4 ?
