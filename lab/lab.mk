@@ -3,7 +3,8 @@
 # make vm-test         the driver and the kernel engine in virtual machines:
 #                      docs/lab.md; T=pattern runs some, LAB_KERNEL=6.1, 6.12
 #                      or sid, LAB_ALL=1 every line of the MPI test list
-# make vm-debug-test   the same on a kernel built with KASAN, lockdep and others
+# make vm-debug-test   the same on a kernel built with KASAN, lockdep and others:
+#                      LAB_KERNEL=debug, which is 6.1, or debug-6.12
 # make vm-fuzz         fuzz the driver for FUZZ_SECONDS
 # make driver-check    sparse and checkpatch
 # make vm-show         what the driver is for, beside tcp, MPICH and Open MPI: lab/show;
@@ -57,10 +58,11 @@ lab_ready = scripts/setup lab && { lab/kernel dir '$(LAB_KERNEL)' >/dev/null || 
 vm-test:
 	@$(lab_ready) && BUILD=$(BUILD) LAB_ALL=$(LAB_ALL) lab/test --kernel '$(LAB_KERNEL)' $(T)
 
+vm-debug-test: kernel := $(or $(filter debug%,$(LAB_KERNEL)),debug)
 vm-debug-test:
 	@scripts/setup debug-kernel
-	@lab/debug-kernel
-	@$(MAKE) --no-print-directory vm-test LAB_KERNEL=debug
+	@lab/debug-kernel '$(kernel)'
+	@$(MAKE) --no-print-directory vm-test LAB_KERNEL='$(kernel)'
 
 vm-fuzz:
 	@$(lab_ready) && BUILD=$(BUILD) FUZZ_SHORT=$(FUZZ_SECONDS) \
