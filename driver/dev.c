@@ -36,6 +36,16 @@ static int file_open(struct inode *inode, struct file *file)
 	return file->private_data ? 0 : -ENOMEM;
 }
 
+/* A descriptor of it is closed, here or in another process. */
+static int file_flush(struct file *file, fl_owner_t id)
+{
+	struct o2gk_ep *ep = file->private_data;
+
+	if (is_ready(ep) && o2gk_is_orphan(ep))
+		o2gk_recall(ep);
+	return 0;
+}
+
 static int file_release(struct inode *inode, struct file *file)
 {
 	o2gk_ep_destroy(file->private_data);
@@ -481,6 +491,7 @@ static long file_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 const struct file_operations o2gk_fops = {
 	.owner = THIS_MODULE,
 	.open = file_open,
+	.flush = file_flush,
 	.release = file_release,
 	.unlocked_ioctl = file_ioctl,
 	.compat_ioctl = compat_ptr_ioctl,

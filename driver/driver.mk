@@ -41,11 +41,12 @@ install-dkms:
 
 # Programs that try the driver by hand; they run in a guest of the lab.
 DRIVER_TESTS := $(patsubst %.c,$(BUILD)/%, \
-                  $(filter-out %/dev.c %/pair.c %/paper_dev.c, \
+                  $(filter-out %/dev.c %/pair.c %/never.c %/paper_dev.c, \
                     $(wildcard tests/driver/*.c)))
 test-build: $(DRIVER_TESTS)
 
 $(filter $(BUILD)/tests/driver/device%,$(DRIVER_TESTS)): tests/driver/pair.c
+$(BUILD)/tests/driver/device_stuck: tests/driver/never.c
 $(filter $(BUILD)/tests/driver/paper%,$(DRIVER_TESTS)): tests/driver/paper_dev.c
 $(DRIVER_TESTS): $(BUILD)/%: %.c tests/driver/dev.c core/wire.c \
                  $(wildcard tests/driver/*.h) include/uapi/o2g.h $(BUILD)/flags

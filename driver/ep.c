@@ -191,6 +191,8 @@ struct o2gk_ep *o2gk_ep_create(void)
 		return NULL;
 	spin_lock_init(&ep->lock);
 	mutex_init(&ep->mutex);
+	spin_lock_init(&ep->borrow_lock);
+	INIT_LIST_HEAD(&ep->borrowers);
 	init_waitqueue_head(&ep->wait);
 	INIT_LIST_HEAD(&ep->overflow);
 	INIT_LIST_HEAD(&ep->dirty);
@@ -416,6 +418,7 @@ static void free_peers(struct o2gk_ep *ep)
 static void close_ready(struct o2gk_ep *ep)
 {
 	WRITE_ONCE(ep->closing, true);
+	o2gk_recall(ep);
 	o2gk_look_remove(ep);
 	o2gk_sock_release_all(ep);
 	cancel_work_sync(&ep->work); /* nobody queues it any more */

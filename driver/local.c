@@ -25,9 +25,7 @@
  */
 #include "local.h"
 
-#include <linux/kthread.h>
 #include <linux/moduleparam.h>
-#include <linux/sched/mm.h>
 #include <linux/slab.h>
 
 #define BUCKETS 256
@@ -399,14 +397,12 @@ void o2gk_local_work(struct work_struct *work)
 	struct o2gk_peer *q = container_of(work, struct o2gk_peer, local_work);
 	/* If it is there it is whole. */
 	struct o2gk_link *l = smp_load_acquire(&q->link);
-	struct mm_struct *mm = q->ep->mm;
+	struct o2gk_borrower b;
 	bool has_mm, more;
 
 	if (!l) /* not yet: see join */
 		return;
-	has_mm = mmget_not_zero(mm);
-	if (has_mm)
-		kthread_use_mm(mm);
+	has_mm = o2gk_borrow(q->ep, &b);
 	do {
 		o2gk_mail_feed(q);
 		lock_sock(q->sk);
@@ -416,8 +412,6 @@ void o2gk_local_work(struct work_struct *work)
 		o2gk_mail_pump(l);
 		cond_resched();
 	} while (more);
-	if (has_mm) {
-		kthread_unuse_mm(mm);
-		mmput(mm);
-	}
+	if (has_mm)
+		o2gk_unborrow(q->ep, &b);
 }

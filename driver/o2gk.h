@@ -191,6 +191,12 @@ struct o2gk_reserve {
 	u64 body_len;
 };
 
+/* A worker that has the process's memory: borrow.c. */
+struct o2gk_borrower {
+	struct list_head link; /* ep->borrowers */
+	struct task_struct *task;
+};
+
 struct o2gk_ep {
 	struct o2gk_paper *paper; /* the eight calls: all else is not used */
 	spinlock_t lock;	  /* taken with softirqs off */
@@ -204,7 +210,10 @@ struct o2gk_ep {
 	struct mutex mutex; /* serialises set-up, growth and registration */
 	bool ready, closing;
 	struct workqueue_struct *wq;
-	struct mm_struct *mm; /* whose memory this is about; mm_count held */
+	struct mm_struct *mm;	/* whose memory this is about; mm_count held */
+	spinlock_t borrow_lock; /* innermost; process context only */
+	struct list_head borrowers;
+	bool recalled; /* nobody gets the memory any more */
 	struct net *net;
 	struct mem_cgroup *memcg; /* pays */
 	struct o2gk_charge charge;
@@ -358,6 +367,14 @@ struct o2gk_ctl *o2gk_reserve_answer(struct o2gk_ep *ep);
 struct o2gk_req *o2gk_reserve_reply(struct o2gk_ep *ep); /* not cleared */
 void *o2gk_reserve_body(struct o2gk_ep *ep, u64 len);
 void o2gk_reserve_free(struct o2gk_ep *ep);
+
+/* borrow.c: in a worker, without spinlocks */
+/* False: the process is dead, or the endpoint is being closed. */
+bool o2gk_borrow(struct o2gk_ep *ep, struct o2gk_borrower *b);
+void o2gk_unborrow(struct o2gk_ep *ep, struct o2gk_borrower *b);
+/* For good: whoever waits for a page of it does not wait any longer. */
+void o2gk_recall(struct o2gk_ep *ep);
+bool o2gk_is_orphan(const struct o2gk_ep *ep);
 
 /* user.c: process context */
 int o2gk_user_charge(struct o2gk_charge *c, unsigned long pages);

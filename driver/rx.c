@@ -18,9 +18,7 @@
 #include "o2gk.h"
 
 #include <linux/jiffies.h>
-#include <linux/kthread.h>
 #include <linux/moduleparam.h>
-#include <linux/sched/mm.h>
 #include <net/tcp.h>
 
 #include "trace.h"
@@ -423,17 +421,13 @@ static void worker(struct o2gk_peer *p, bool has_mm)
 void o2gk_rx_work(struct work_struct *work)
 {
 	struct o2gk_peer *p = container_of(work, struct o2gk_peer, rx_work);
-	struct mm_struct *mm = p->ep->mm;
+	struct o2gk_borrower b;
 	bool has_mm;
 
 	if (!p->sk)
 		return;
-	has_mm = mmget_not_zero(mm); /* not once the process is dead */
-	if (has_mm)
-		kthread_use_mm(mm);
+	has_mm = o2gk_borrow(p->ep, &b);
 	worker(p, has_mm);
-	if (has_mm) {
-		kthread_unuse_mm(mm);
-		mmput(mm);
-	}
+	if (has_mm)
+		o2gk_unborrow(p->ep, &b);
 }

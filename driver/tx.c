@@ -18,8 +18,6 @@
  */
 #include "o2gk.h"
 
-#include <linux/kthread.h>
-#include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <net/tcp.h>
 
@@ -498,17 +496,13 @@ void o2gk_tx_send(struct o2gk_peer *p, enum o2gk_context context)
 void o2gk_tx_work(struct work_struct *work)
 {
 	struct o2gk_peer *p = container_of(work, struct o2gk_peer, tx_work);
-	struct mm_struct *mm = p->ep->mm;
-	bool has_mm = mmget_not_zero(mm);
+	struct o2gk_borrower b;
+	bool has_mm = o2gk_borrow(p->ep, &b);
 
-	if (has_mm)
-		kthread_use_mm(mm);
 	o2gk_ep_lock(p->ep);
 	o2gk_local_sent(p);
 	o2gk_ep_unlock(p->ep, O2GK_WORKER, p);
 	o2gk_tx_send(p, O2GK_WORKER);
-	if (has_mm) {
-		kthread_unuse_mm(mm);
-		mmput(mm);
-	}
+	if (has_mm)
+		o2gk_unborrow(p->ep, &b);
 }

@@ -333,6 +333,44 @@ static void dies(void)
 	lost(&b, O2GD_LOST_CLOSED);
 }
 
+/* Its memory is still there, which somebody waits for: workers do not touch it. */
+static void ends(void)
+{
+	mock.send_space = 3000;
+	mock.later = true;
+	assert_int_equal(world_open(), 0);
+	assert_int_equal(end_submit(&a, O2GD_OP_SEND, 1, 1, data, 30000), 0);
+	o2gk_fops.flush(&a.file, NULL); /* a copy of it is closed: nothing */
+	assert_false(ep_of(&a)->recalled);
+	mock_process_ends(true);
+	o2gk_fops.flush(&a.file, NULL);
+	mock_process_ends(false);
+	mock_net_run();
+	mock_run();
+	lost(&a, O2GD_LOST_LOCAL);
+	lost(&b, O2GD_LOST_CLOSED);
+}
+
+static void o2gk_recall__process_ends(void **state)
+{
+	world_run(ends);
+}
+
+/* Another program in the same process has other memory. */
+static void execs(void)
+{
+	assert_int_equal(world_open(), 0);
+	mock_as(&mock_other_mm, 1000);
+	o2gk_fops.flush(&a.file, NULL);
+	mock_as(&mock_mm, 1000);
+	assert_true(ep_of(&a)->recalled && !ep_of(&b)->recalled);
+}
+
+static void o2gk_is_orphan__execs(void **state)
+{
+	world_run(execs);
+}
+
 static void o2gk_tx_push__process_dies(void **state)
 {
 	world_run(dies);
@@ -750,6 +788,8 @@ int main(void)
 		T(o2gk_peer_lost__reset),
 		T(o2gk_tx_push__errors),
 		T(o2gk_tx_push__process_dies),
+		T(o2gk_recall__process_ends),
+		T(o2gk_is_orphan__execs),
 		T(look__strangers),
 		T(workers__of_their_own),
 		T(user__has_a_limit),

@@ -14,7 +14,10 @@ unsigned long jiffies;
 
 static struct nsproxy nsproxy = { .net_ns = &mock_net };
 static struct pid pid = { .number = 4711 };
-static struct task_struct process = { .nsproxy = &nsproxy, .tgid = &pid };
+static struct signal_struct group = { .live = { 1 } };
+static struct task_struct process = { .nsproxy = &nsproxy,
+				      .tgid = &pid,
+				      .signal = &group };
 static struct task_struct worker;
 struct task_struct *mock_task = &process;
 
@@ -216,6 +219,36 @@ void kthread_unuse_mm(struct mm_struct *mm)
 	if (worker.mm != mm)
 		mock_bug("is not in use", __func__);
 	worker.mm = NULL;
+}
+
+static bool is_killable;
+
+void allow_kernel_signal(int sig)
+{
+	if (current != &worker || is_killable)
+		mock_bug("is for workers, once", __func__);
+	is_killable = true;
+}
+
+void disallow_signal(int sig)
+{
+	if (current != &worker || !is_killable)
+		mock_bug("was not allowed", __func__);
+	is_killable = false;
+}
+
+/* There is one thread: a worker that waits cannot be met. */
+int send_sig(int sig, struct task_struct *t, int priv)
+{
+	mock_bug("a worker is left", __func__);
+	return 0;
+}
+
+void mock_process_ends(bool ends)
+{
+	process.flags = ends ? PF_EXITING : 0;
+	group.live.n = !ends;
+	process.mm = ends ? NULL : &mock_mm;
 }
 
 int account_locked_vm(struct mm_struct *mm, unsigned long pages, bool inc)

@@ -50,6 +50,8 @@ bool mock_run(void);
 bool mock_net_run(void);
 /* The calls are those of another process, until it is changed back. */
 void mock_as(struct mm_struct *mm, unsigned int uid);
+/* Its last thread is about to close its descriptors; false: it is not. */
+void mock_process_ends(bool ends);
 
 /* Two ends of a connection, as descriptors. */
 void mock_tcp_pair(int fd[2]);

@@ -561,7 +561,14 @@ struct pid {
 typedef struct {
 	unsigned int val;
 } kuid_t;
+#define PF_EXITING 4
+#define SIGKILL 9
+struct signal_struct {
+	atomic_t live;
+};
 struct task_struct {
+	unsigned int flags;
+	struct signal_struct *signal;
 	struct mm_struct *mm;
 	struct nsproxy *nsproxy;
 	struct pid *tgid;
@@ -570,6 +577,9 @@ struct task_struct {
 extern struct task_struct *mock_task;
 #define current mock_task
 #define task_tgid(t) ((t)->tgid)
+void allow_kernel_signal(int sig);
+void disallow_signal(int sig);
+int send_sig(int sig, struct task_struct *t, int priv);
 #define current_uid() (current->uid)
 #define current_user_ns() NULL
 #define uid_eq(a, b) ((a).val == (b).val)
@@ -586,6 +596,7 @@ u64 get_random_u64(void);
 
 /* --- the device --- */
 
+typedef void *fl_owner_t;
 struct inode;
 struct file {
 	void *private_data;
@@ -597,6 +608,7 @@ typedef struct {
 struct file_operations {
 	void *owner;
 	int (*open)(struct inode *inode, struct file *file);
+	int (*flush)(struct file *file, fl_owner_t id);
 	int (*release)(struct inode *inode, struct file *file);
 	long (*unlocked_ioctl)(struct file *file, unsigned int cmd,
 			       unsigned long arg);

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
+/*
+ * Workers with the memory of an endpoint's process.
+ *
+ * A page of it may never come: a file system of somebody's own, or userfaultfd, is to
+ * deliver it. The process itself can be killed while it waits for one, a worker
+ * cannot; and with the socket's lock that it holds, closing the endpoint would wait
+ * for ever, perhaps for a descriptor that is closed right after it. So workers may be
+ * killed as well: waiting for the page ends, the copy fails, and so does the
+ * connection. That is done when the endpoint is closed, and when its process is gone
+ * while a worker keeps the process's memory, and with that the mapping of the endpoint.
+ */
+#include "o2gk.h"
+
+#include <linux/kthread.h>
+#include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
+
+/* False once there is no process any more. */
+static bool add(struct o2gk_ep *ep, struct o2gk_borrower *b)
+{
+	bool can;
+
+	b->task = current;
+	spin_lock(&ep->borrow_lock);
+	can = !ep->recalled && mmget_not_zero(ep->mm);
+	if (can)
+		list_add(&b->link, &ep->borrowers);
+	spin_unlock(&ep->borrow_lock);
+	return can;
+}
+
+bool o2gk_borrow(struct o2gk_ep *ep, struct o2gk_borrower *b)
+{
+	allow_kernel_signal(SIGKILL);
+	if (!add(ep, b)) {
+		disallow_signal(SIGKILL);
+		return false;
+	}
+	kthread_use_mm(ep->mm);
+	return true;
+}
+
+void o2gk_unborrow(struct o2gk_ep *ep, struct o2gk_borrower *b)
+{
+	kthread_unuse_mm(ep->mm);
+	spin_lock(&ep->borrow_lock);
+	list_del(&b->link);
+	spin_unlock(&ep->borrow_lock);
+	disallow_signal(SIGKILL); /* and forget one that has come */
+	mmput(ep->mm);
+}
+
+void o2gk_recall(struct o2gk_ep *ep)
+{
+	struct o2gk_borrower *b;
+
+	spin_lock(&ep->borrow_lock);
+	ep->recalled = true;
+	list_for_each_entry(b, &ep->borrowers, link)
+		send_sig(SIGKILL, b->task, 1);
+	spin_unlock(&ep->borrow_lock);
+}
+
+/* Has the process that the endpoint is about just ended, or become another program? */
+bool o2gk_is_orphan(const struct o2gk_ep *ep)
+{
+	if (task_tgid(current) != ep->pid)
+		return false;
+	if (current->flags & PF_EXITING)
+		return !atomic_read(&current->signal->live);
+	return current->mm != ep->mm;
+}
