@@ -70,6 +70,11 @@ struct chan_ops {
 	 */
 	int (*connect)(struct chan *c, struct chan_peer *p, const char *card);
 	/*
+	 * The same for a rank of the own job that the channel finds by itself.
+	 * -ENOENT: it does not; ask for the card. NULL: it never does.
+	 */
+	int (*meet)(struct chan *c, struct chan_peer *p);
+	/*
 	 * Close and free peer->link and every queued tx of it (control ones are
 	 * freed, those with a req are just unlinked). In order, after flushing
 	 * what fits, when @orderly.

@@ -56,12 +56,27 @@ struct chan_peer *chan_ep_peer(struct chan_ep *cep, u32 rank)
 	return p ? &p->cp : NULL;
 }
 
+/* Is it found without asking for its address? As long as nobody who comes first
+ * in O2G_CHANNELS would need that. */
+static bool meet(struct o2g_ep *ep, struct eng_peer *p)
+{
+	for (unsigned i = 0; i < ep->nchans && ep->chans[i]->ops->meet; i++) {
+		p->cp.chan = ep->chans[i];
+		if (!ep->chans[i]->ops->meet(ep->chans[i], &p->cp))
+			return true;
+		p->cp.chan = NULL;
+	}
+	return false;
+}
+
 static int connect_peer(struct o2g_ep *ep, struct eng_peer *p)
 {
 	if ((int)p->cp.core.rank == ep->rank) {
 		p->cp.chan = &ep->self_chan;
 		return self_chan_ops.connect(&ep->self_chan, &p->cp, "");
 	}
+	if (meet(ep, p))
+		return 0;
 	return ep->resolve ? eng_resolve(ep, p) : -EDESTADDRREQ;
 }
 

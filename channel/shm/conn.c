@@ -62,6 +62,17 @@ static void warn_no_room(struct shm *s, int err)
 		strerror(-err));
 }
 
+/* In the hall all are alike: what is possible with one is with the others. Should
+ * it not be, the core does without. */
+static bool can_get(struct shm *s, const struct shm_link *l)
+{
+	bool can = (l->seg.base && s->hall.can_get) || shm_can_get(s, l);
+
+	if (l->seg.base)
+		s->hall.can_get = can;
+	return can;
+}
+
 static void bind(struct shm_link *l)
 {
 	struct chan_peer *p = l->p;
@@ -70,10 +81,10 @@ static void bind(struct shm_link *l)
 	p->link = l;
 	p->chan = &l->shm->chan;
 	if (!p->host[0])
-		gethostname(p->host, sizeof(p->host) - 1);
+		memcpy(p->host, l->shm->host, sizeof(p->host));
 	p->core.eager_max = o2g_settings()->shm_eager;
 	p->core.inject_max = p->core.eager_max + 1;
-	l->can_get = l->theirs && shm_can_get(l->shm, l);
+	l->can_get = l->theirs && can_get(l->shm, l);
 	p->core.can_get = l->can_get;
 	p->core.get_min = o2g_settings()->shm_get_min;
 }
@@ -94,7 +105,7 @@ static void answer_sender(struct shm_link *l)
 
 	memcpy(card, l->rx.ring->card, sizeof(card));
 	card[sizeof(card) - 1] = '\0';
-	err = shm_tx_map(l, card, &pidfd);
+	err = shm_tx_map(l, card[0] ? card : NULL, &pidfd);
 	if ((p->chan && p->chan != &s->chan) ||
 	    (err && err != -ESRCH && err != -ENOENT)) {
 		shm_tx_abandon(l, pidfd);
@@ -192,21 +203,28 @@ static void attend_places(struct shm *s)
 
 /* --- connecting --- */
 
+/* NULL: out of memory. It may have come to us first, and even be gone again. */
+static struct shm_link *link_get(struct shm *s, struct chan_peer *p)
+{
+	struct shm_link *l;
+
+	if (__atomic_load_n(&s->own.head->attention, __ATOMIC_SEQ_CST) !=
+	    s->attention)
+		attend_places(s);
+	l = link_find(s, p);
+	return l ? l : link_new(s, p);
+}
+
 int shm_connect(struct chan *c, struct chan_peer *p, const char *card)
 {
 	struct shm *s = container_of(c, struct shm, chan);
-	struct shm_link *l;
+	struct shm_link *l = link_get(s, p);
 	int pidfd = -1, err;
 
-	/* It may have come to us first, and even be gone again. */
-	attend_places(s);
-	l = link_find(s, p);
-	if (l && l->bound)
-		return 0;
-	if (!l)
-		l = link_new(s, p);
 	if (!l)
 		return -ENOMEM;
+	if (l->bound)
+		return 0;
 	err = shm_tx_map(l, card, &pidfd);
 	if (!err)
 		err = shm_rx_hold(l);
@@ -221,6 +239,15 @@ int shm_connect(struct chan *c, struct chan_peer *p, const char *card)
 	shm_watch_process(l, pidfd);
 	shm_tx_attach(l);
 	return 0;
+}
+
+int shm_meet(struct chan *c, struct chan_peer *p)
+{
+	struct shm *s = container_of(c, struct shm, chan);
+	struct shm_seg seg;
+
+	return shm_hall_seg(s, p->core.rank, &seg) ? -ENOENT :
+						     shm_connect(c, p, NULL);
 }
 
 /* --- the other end has closed --- */

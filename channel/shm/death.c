@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
  * Noticing that a peer's process has ended: its pidfd becomes readable. A
- * kernel without pidfds is asked four times a second.
+ * kernel without pidfds is asked four times a second. A peer in the hall gets
+ * its pidfd a moment after it was met: meeting many at once is quick.
  */
 #define _GNU_SOURCE
 #include "shm.h"
@@ -14,6 +15,7 @@
 #include <unistd.h>
 
 #define LOOK_EVERY_US 250000
+#define FIRST_LOOK_US 5000
 
 #ifndef SYS_pidfd_open
 #define SYS_pidfd_open 434
@@ -85,46 +87,104 @@ static int pidfd_ready(struct chan_watch *w, u32 events)
 	return 1;
 }
 
+static bool watch(struct shm_link *l, int pidfd)
+{
+	l->watch.fd = pidfd;
+	l->watch.ready = pidfd_ready;
+	l->has_watch = !chan_watch_add(l->shm->chan.ep, &l->watch, EPOLLIN);
+	return l->has_watch;
+}
+
+/* A process that was given the number of another has not its memory. Where it
+ * cannot be read nobody can tell. */
+static bool is_another(const struct shm_link *l)
+{
+	return l->can_get && !shm_can_get(l->shm, l);
+}
+
+/* True: it has ended. It is watched from now on if that is possible. */
+static bool look_at(struct shm_link *l)
+{
+	int pidfd = l->seg.base ? shm_pidfd(l->pid) : -ENOSYS;
+
+	if (pidfd < 0)
+		return pidfd == -ESRCH || shm_process_ended(l->pid, -1);
+	if (shm_process_ended(l->pid, pidfd) || is_another(l)) {
+		close(pidfd);
+		return true;
+	}
+	l->polled = !watch(l, pidfd);
+	if (l->polled)
+		close(pidfd);
+	return false;
+}
+
+static struct shm_link *find_ended(struct shm *s)
+{
+	struct o2g_list *at;
+
+	o2g_list_for_each(at, &s->links) {
+		struct shm_link *l = container_of(at, struct shm_link, all);
+
+		if (l->polled && look_at(l))
+			return l;
+	}
+	return NULL;
+}
+
+static bool any_polled(struct shm *s)
+{
+	struct o2g_list *at;
+
+	o2g_list_for_each(at, &s->links)
+		if (container_of(at, struct shm_link, all)->polled)
+			return true;
+	return false;
+}
+
+static void look_again(struct shm *s)
+{
+	s->alive_timer_set = any_polled(s);
+	if (s->alive_timer_set)
+		chan_timer_set(s->chan.ep, &s->alive_timer, LOOK_EVERY_US);
+}
+
 static void look(struct chan_timer *t)
 {
 	struct shm *s = container_of(t, struct shm, alive_timer);
-	struct o2g_list *at, *tmp;
+	struct shm_link *l;
 
 	s->depth++; /* nothing leaves the list's memory while we walk */
-	o2g_list_for_each_safe(at, tmp, &s->links) {
-		struct shm_link *l = container_of(at, struct shm_link, all);
-
-		if (!l->polled || !shm_process_ended(l->pid, -1))
-			continue;
+	while ((l = find_ended(s))) { /* others may be gone with it */
 		l->polled = false;
 		ended(l);
-		break; /* others may be gone with it; they get their turn */
 	}
 	s->depth--;
 	shm_bury(s);
-	chan_timer_set(s->chan.ep, t, LOOK_EVERY_US);
+	look_again(s);
 }
 
-/* @pidfd is a descriptor, ours from now on, or negative. */
-void shm_watch_process(struct shm_link *l, int pidfd)
+static void look_later(struct shm_link *l)
 {
 	struct shm *s = l->shm;
 
-	l->watch.fd = pidfd;
-	l->watch.ready = pidfd_ready;
-	if (pidfd >= 0 && !chan_watch_add(s->chan.ep, &l->watch, EPOLLIN)) {
-		l->has_watch = true;
-		return;
-	}
-	if (pidfd >= 0)
-		close(pidfd);
 	l->polled = true;
 	if (s->alive_timer_set)
 		return;
 	s->alive_timer_set = true;
 	s->alive_timer.fn = look;
 	o2g_list_init(&s->alive_timer.link);
-	chan_timer_set(s->chan.ep, &s->alive_timer, LOOK_EVERY_US);
+	chan_timer_set(s->chan.ep, &s->alive_timer, FIRST_LOOK_US);
+}
+
+/* @pidfd is a descriptor, ours from now on, or negative. */
+void shm_watch_process(struct shm_link *l, int pidfd)
+{
+	if (pidfd >= 0 && watch(l, pidfd))
+		return;
+	if (pidfd >= 0)
+		close(pidfd);
+	look_later(l);
 }
 
 void shm_unwatch_process(struct shm_link *l)

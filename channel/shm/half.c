@@ -31,6 +31,12 @@ int shm_rx_use(struct shm_link *l, u32 place, const struct shm_end *ring)
 	return err;
 }
 
+/* In the hall there is a place for everybody. */
+static u32 preferred(const struct shm_seg *theirs, u32 seat)
+{
+	return theirs->base ? seat : SHM_ANY_PLACE;
+}
+
 int shm_rx_hold(struct shm_link *l)
 {
 	struct shm *s = l->shm;
@@ -40,7 +46,8 @@ int shm_rx_hold(struct shm_link *l)
 
 	if (l->rx.ring)
 		return 0;
-	err = shm_place_hold(s, l->name, &place);
+	err = shm_place_hold(s, l->name, preferred(&l->seg, l->seg.seat),
+			     &place);
 	if (err)
 		return err == -EEXIST ? 0 : err;
 	err = shm_ring_map(&s->own, place, &ring);
@@ -80,7 +87,7 @@ static int map_tx_ring(struct shm_link *l)
 {
 	struct shm *s = l->shm;
 	int err = shm_place_take(&l->seg, shm_name(s->own.head->token),
-				 &l->tx_place);
+				 preferred(&l->seg, s->own.seat), &l->tx_place);
 
 	if (err)
 		return err;
@@ -91,42 +98,65 @@ static int map_tx_ring(struct shm_link *l)
 		return err;
 	}
 	l->tx.ring->rank = s->rank;
+	l->tx.ring->card[0] = '\0';
+	if (l->seg.base)
+		return 0; /* they find us in the hall as well */
 	return shm_card(&s->chan, l->tx.ring->card, SHM_CARD_MAX);
 }
 
-int shm_tx_map(struct shm_link *l, const char *card, int *pidfd)
+/*
+ * The pidfd first: if its process still lives after the segment was found through
+ * its pid, then it is that process's segment.
+ */
+static int open_by_card(struct shm_link *l, const char *card, int *pidfd)
 {
-	struct shm *s = l->shm;
 	struct shm_where w;
 	int err;
 
 	if (shm_parse_card(card, &w))
 		return -EINVAL;
-	shm_seg_close(&l->seg); /* of an earlier try */
-	l->theirs = NULL;
 	l->pid = w.pid;
 	l->name = shm_name(w.token);
-	/*
-	 * The pidfd first: if its process still lives after the segment was
-	 * found through its pid, then it is that process's segment.
-	 */
 	*pidfd = shm_pidfd(w.pid);
 	if (*pidfd == -ESRCH)
 		return -ESRCH;
 	err = shm_seg_open(&w, l->p->core.rank, &l->seg);
 	if (err)
 		return shm_process_ended(w.pid, *pidfd) ? -ESRCH : err;
+	return shm_process_ended(w.pid, *pidfd) ? -ESRCH : 0;
+}
+
+/* Whether its process lives is looked at later. */
+static int find_in_hall(struct shm_link *l)
+{
+	int err = shm_hall_seg(l->shm, l->p->core.rank, &l->seg);
+
+	if (err)
+		return err;
+	l->pid = l->seg.head->pid;
+	l->name = shm_name(l->seg.head->token);
+	return 0;
+}
+
+int shm_tx_map(struct shm_link *l, const char *card, int *pidfd)
+{
+	int err;
+
+	*pidfd = -1;
+	shm_seg_close(&l->seg); /* of an earlier try */
+	l->theirs = NULL;
+	err = card ? open_by_card(l, card, pidfd) : find_in_hall(l);
+	if (err)
+		return err;
 	l->theirs = l->seg.head;
-	if (shm_process_ended(w.pid, *pidfd))
-		return -ESRCH;
-	l->fence = !s->can_barrier || l->theirs->no_barrier;
+	l->fence = !l->shm->can_barrier || l->theirs->no_barrier;
 	return map_tx_ring(l);
 }
 
 /* All that is needed of it has been mapped. */
 static void close_file(struct shm_seg *seg)
 {
-	if (seg->fd >= 0)
+	if (seg->fd >= 0 && !seg->base)
 		close(seg->fd);
 	seg->fd = -1;
 }

@@ -21,8 +21,11 @@
  * owner lets go of the other. A sender that is killed before it has attached
  * leaves its place taken; that is all it costs.
  *
- * Rejected: a place for every rank, found by its number (the file grows with the
- * job, and a peer that comes from another job has no number here), a lock for
+ * In the hall the first places belong to the ranks that have a seat there, one
+ * each, which is never used by another.
+ *
+ * Rejected: a place for every rank of the job, found by its number (a file of its
+ * own grows with the job, and a peer of another job has no number here), a lock for
  * the table (whoever is killed with it would stop all others), and places given
  * out by the owner alone (the first message would wait until the receiver
  * looks, and a sender may be gone by then).
@@ -31,13 +34,11 @@
 
 #include <stdlib.h>
 
-#define NPLACES_MAX (SHM_GROUPS_MAX * SHM_GROUP)
-
 u32 shm_places(const struct shm_seg *seg)
 {
 	u32 top = __atomic_load_n(&seg->head->top, __ATOMIC_ACQUIRE);
 
-	return top <= NPLACES_MAX ? top : NPLACES_MAX;
+	return top <= seg->max_places ? top : seg->max_places;
 }
 
 static bool have_group(struct shm_seg *seg, u32 group)
@@ -60,9 +61,11 @@ u64 *shm_place_word(struct shm_seg *seg, u32 place)
 {
 	u32 group = place / SHM_GROUP;
 
+	if (unlikely(place >= seg->max_places))
+		return NULL;
 	if (likely(!group))
 		return &seg->head->places[place];
-	if (group >= SHM_GROUPS_MAX || !have_group(seg, group))
+	if (!have_group(seg, group))
 		return NULL;
 	if (!seg->groups[group])
 		seg->groups[group] = shm_group_map(seg, group);
@@ -89,17 +92,22 @@ static void raise_top(struct shm_head *h, u32 top)
 		;
 }
 
+static bool use_if_free(struct shm_seg *seg, u32 place, u64 *word, u64 as)
+{
+	if (__atomic_load_n(word, __ATOMIC_RELAXED) != SHM_FREE)
+		return false;
+	raise_top(seg->head, place + 1);
+	return change(word, SHM_FREE, as);
+}
+
 static int use_first_free(struct shm_seg *seg, u64 as, u32 *place)
 {
-	for (u32 i = 0;; i++) {
+	for (u32 i = seg->nseats;; i++) {
 		u64 *word = shm_place_word(seg, i);
 
 		if (!word)
 			return -ENOSPC;
-		if (__atomic_load_n(word, __ATOMIC_RELAXED) != SHM_FREE)
-			continue;
-		raise_top(seg->head, i + 1);
-		if (change(word, SHM_FREE, as)) {
+		if (use_if_free(seg, i, word, as)) {
 			*place = i;
 			return 0;
 		}
@@ -108,10 +116,22 @@ static int use_first_free(struct shm_seg *seg, u64 as, u32 *place)
 
 /* --- the sender --- */
 
-int shm_place_take(struct shm_seg *seg, u64 name, u32 *place)
+/* In the hall a sender's place is that of its seat: nobody has to search. */
+static bool take_preferred(struct shm_seg *seg, u64 name, u32 place)
+{
+	u64 *word = shm_place_word(seg, place);
+
+	return word && (change(word, name | SHM_HELD, name | SHM_TAKEN) ||
+			use_if_free(seg, place, word, name | SHM_TAKEN));
+}
+
+int shm_place_take(struct shm_seg *seg, u64 name, u32 prefer, u32 *place)
 {
 	u32 n = shm_places(seg);
 
+	*place = prefer;
+	if (take_preferred(seg, name, prefer))
+		return 0;
 	for (u32 i = 0; i < n; i++) {
 		u64 *word = shm_place_word(seg, i);
 
@@ -123,12 +143,13 @@ int shm_place_take(struct shm_seg *seg, u64 name, u32 *place)
 	return use_first_free(seg, name | SHM_TAKEN, place);
 }
 
-/* False: it cannot be wiped, so nobody may use it again. */
+/* False: it cannot be wiped, so nobody may use it again. One that belongs to a
+ * seat holds nothing yet, or is not made free. */
 static bool make_free(struct shm_seg *seg, u32 place)
 {
 	u64 *word = shm_place_word(seg, place);
 
-	if (!word || shm_ring_wipe(seg, place))
+	if (!word || (place >= seg->nseats && shm_ring_wipe(seg, place)))
 		return false;
 	__atomic_store_n(word, SHM_FREE, __ATOMIC_RELEASE);
 	return true;
@@ -176,8 +197,13 @@ static bool is_coming(struct shm *s, u64 name)
 	return false;
 }
 
-int shm_place_hold(struct shm *s, u64 name, u32 *place)
+int shm_place_hold(struct shm *s, u64 name, u32 prefer, u32 *place)
 {
+	u64 *word = shm_place_word(&s->own, prefer);
+
+	*place = prefer;
+	if (word && use_if_free(&s->own, prefer, word, name | SHM_HELD))
+		return 0;
 	if (is_coming(s, name))
 		return -EEXIST;
 	return use_first_free(&s->own, name | SHM_HELD, place);
@@ -193,12 +219,22 @@ bool shm_place_unhold(struct shm *s, u64 name, u32 place)
 	return true;
 }
 
+/* Whoever had a seat in the hall and has gone does not come back to it. Its ring
+ * is left as it is: taking memory out of a file that many have mapped is slow,
+ * and at the end of a job all would do so at once. */
+static bool is_over(struct shm *s, u32 place)
+{
+	return place < s->own.nseats &&
+	       shm_rx_state(s, place) >= SHM_ATTACHED &&
+	       shm_rx_state(s, place) != SHM_GOING;
+}
+
 void shm_place_free(struct shm *s, u32 place)
 {
 	struct shm_mine *m = shm_mine(s, place);
 
 	if (m) {
 		m->link = NULL;
-		m->seen = !make_free(&s->own, place);
+		m->seen = is_over(s, place) || !make_free(&s->own, place);
 	}
 }

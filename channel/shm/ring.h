@@ -31,12 +31,13 @@
 #include "channel.h"
 
 #define SHM_MAGIC 0x6d68732d6732306full
-#define SHM_VERSION 4
+#define SHM_VERSION 5
 #define SHM_LINE 64
 #define SHM_HALF 32
 #define SHM_TINY_MAX 8 /* bytes of body in half a cell */
 #define SHM_PAGE 4096
 #define SHM_CARD_MAX 384
+#define SHM_RING_HEAD 512
 #define SHM_PIECE (16u << 10)
 #define SHM_CELLS_MIN 64
 #define SHM_CELLS_MAX 1024
@@ -46,6 +47,7 @@
 #define SHM_KEYS_AT SHM_PAGE
 #define SHM_GROUP 464	    /* places in the head; further groups have a page */
 #define SHM_GROUPS_MAX 4096 /* more are not believed */
+#define SHM_PLACES_MAX (SHM_GROUPS_MAX * SHM_GROUP)
 
 /* The start of a segment. */
 struct shm_head {
@@ -59,6 +61,8 @@ struct shm_head {
 	u64 self;	/* where the owner sees this struct */
 	u32 no_barrier; /* the owner cannot membarrier: senders must fence */
 	u32 has_keys;	/* there is memory for the table of keys */
+	u32 max_places;
+	u32 nseats; /* the first of them, for ranks with a seat in the hall */
 	/* Counted up by a sender that attached or closed: look at the places. */
 	_Alignas(SHM_LINE) u32 attention;
 	/* The owner sleeps: who sees this clears it and rings. */
@@ -93,7 +97,7 @@ struct shm_key {
 	u64 access; /* O2G_READ, O2G_WRITE */
 };
 
-/* The start of a ring; the cells follow after one page, then the data. */
+/* The start of a ring; the cells follow, then the data. */
 struct shm_ring {
 	/* written by the receiver: cells and, << 32, data bytes read */
 	_Alignas(SHM_LINE) u64 head;
@@ -102,7 +106,7 @@ struct shm_ring {
 	u32 rank;		      /* whose it is */
 	char card[SHM_CARD_MAX];      /* how the receiver reaches the sender */
 };
-_Static_assert(sizeof(struct shm_ring) <= SHM_PAGE, "ring head");
+_Static_assert(sizeof(struct shm_ring) == SHM_RING_HEAD, "ring head");
 
 /* What a cell holds, besides O2G_PKT_ types. */
 #define SHM_MORE 0xff /* the next piece of a body */
@@ -168,11 +172,12 @@ struct shm_end {
 	u32 cell_mask, data_mask;
 	u32 cell, at;		  /* next half cell and data byte; run freely */
 	u32 head_cell, head_data; /* as last published or last seen */
+	bool stays;		  /* mapped with its segment */
 };
 
 static inline u64 shm_ring_bytes(u32 cells, u32 data)
 {
-	return SHM_PAGE + (u64)cells * SHM_LINE + data;
+	return SHM_RING_HEAD + (u64)cells * SHM_LINE + data;
 }
 
 static inline u32 shm_round(u32 bytes)

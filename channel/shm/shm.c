@@ -69,6 +69,7 @@ static int shm_open_channel(struct chan_ep *ep, struct chan **chan, char *why,
 	o2g_list_init(&s->pending);
 	o2g_list_init(&s->links);
 	o2g_list_init(&s->graves);
+	gethostname(s->host, sizeof(s->host) - 1);
 	choose_sizes(s);
 	s->can_barrier = shm_barrier_setup();
 	err = shm_seg_create(s, why, why_size);
@@ -83,6 +84,7 @@ static int shm_open_channel(struct chan_ep *ep, struct chan **chan, char *why,
 
 err_seg:
 	shm_seg_close(&s->own);
+	shm_hall_leave(s);
 err_free:
 	free(s);
 	return err;
@@ -100,13 +102,14 @@ static void shm_close_channel(struct chan *c)
 		chan_timer_del(s->chan.ep, &s->alive_timer);
 	shm_bell_close(s);
 	shm_seg_close(&s->own);
+	shm_hall_leave(s);
 	free(s->scan);
 	free(s->mine);
 	free(s);
 }
 
-/* "node=N,pid=P,fd=F,token=T" or with path=… instead of fd, which comes last
- * since a path may hold a comma. */
+/* "node=N,pid=P,token=T,fd=F,at=A" or, at the end, path=… instead of the last
+ * two, since a path may hold a comma. */
 int shm_card(struct chan *c, char *buf, size_t size)
 {
 	struct shm *s = container_of(c, struct shm, chan);
@@ -119,7 +122,8 @@ int shm_card(struct chan *c, char *buf, size_t size)
 	if (s->own.path[0])
 		snprintf(where, sizeof(where), "path=%s", s->own.path);
 	else
-		snprintf(where, sizeof(where), "fd=%d", s->own.fd);
+		snprintf(where, sizeof(where), "fd=%d,at=%llu", s->own.fd,
+			 (unsigned long long)s->own.at);
 	n = snprintf(buf, size, "node=%s,pid=%u,token=%016llx,%s",
 		     chan_ep_node(c->ep), h->pid, (unsigned long long)h->token,
 		     where);
@@ -128,7 +132,7 @@ int shm_card(struct chan *c, char *buf, size_t size)
 
 int shm_parse_card(const char *card, struct shm_where *w)
 {
-	unsigned long long token;
+	unsigned long long token, offset;
 	int at = 0;
 
 	memset(w, 0, sizeof(*w));
@@ -139,8 +143,11 @@ int shm_parse_card(const char *card, struct shm_where *w)
 		return -EINVAL;
 	w->token = token;
 	card += at;
-	if (sscanf(card, "fd=%d", &w->fd) == 1)
-		return w->fd >= 0 && w->pid ? 0 : -EINVAL;
+	if (sscanf(card, "fd=%d,at=%llu", &w->fd, &offset) == 2) {
+		w->at = offset;
+		return w->fd >= 0 && w->pid && !(offset % SHM_PAGE) ? 0 :
+								      -EINVAL;
+	}
 	if (strncmp(card, "path=/", 6) || strlen(card + 5) >= sizeof(w->path))
 		return -EINVAL;
 	strcpy(w->path, card + 5);
@@ -186,6 +193,7 @@ const struct chan_ops shm_chan_ops = {
 	.card = shm_card,
 	.reaches = shm_reaches,
 	.connect = shm_connect,
+	.meet = shm_meet,
 	.disconnect = shm_disconnect,
 	.send = shm_send,
 	.inject = shm_inject,

@@ -3,6 +3,8 @@
  * The shared-memory channel: what its files share.
  *
  *	seg.c	    segments: create, open another's, map rings
+ *	file.c	    the file of a segment that is not in the hall
+ *	hall.c	    one file for the segments of all ranks of this host
  *	place.c	    who has which place for a ring in them
  *	shm.c	    open, close, card; the table of functions
  *	half.c	    the halves of a link: one ring each
@@ -23,6 +25,11 @@
 /* A segment of this process or, mapped, of another. */
 struct shm_seg {
 	int fd; /* own: open for others to open; another's: -1 once mapped */
+	u64 at; /* where it starts in the file */
+	char *base; /* in the hall: where all of it is mapped; else NULL */
+	u32 seat;   /* ... and whose it is */
+	u32 nseats; /* places that belong to those with a seat there */
+	u32 max_places;
 	struct shm_head *head;
 	u64 **groups; /* tables of places beyond the head's, NULL: not mapped */
 	u32 ngroups;
@@ -34,8 +41,19 @@ struct shm_where {
 	char node[40];
 	u32 pid;
 	int fd;
-	u64 token;
+	u64 at, token;
 	char path[256];
+};
+
+/* The file for all ranks of this host. */
+struct shm_hall {
+	int fd;
+	char *base; /* NULL: we are not in it */
+	u64 bytes, extent;
+	u32 seats, mine;
+	u32 max_places; /* of every segment */
+	u64 job;
+	bool can_get; /* it was possible with another rank */
 };
 
 struct shm;
@@ -96,6 +114,7 @@ struct shm_mine {
 
 struct shm {
 	struct chan chan;
+	struct shm_hall hall;
 	struct shm_seg own;
 	u32 attention;	       /* as last seen */
 	struct shm_mine *mine; /* by place */
@@ -114,12 +133,13 @@ struct shm {
 	struct chan_watch bell;
 	struct chan_timer alive_timer; /* where there is no pidfd */
 	bool alive_timer_set;
+	char host[64];
 };
 
 /* seg.c */
 int shm_seg_create(struct shm *s, char *why, size_t why_size);
-/* Has the user named a directory for rings? */
-bool shm_dir_given(void);
+u64 shm_page_round(u64 n);
+u64 shm_seg_bytes(u32 cells, u32 data, u32 places);
 int shm_seg_open(const struct shm_where *w, u32 rank, struct shm_seg *seg);
 /* Allocate and map the ring at @place. -ENOSPC when there is no memory. */
 int shm_ring_map(const struct shm_seg *seg, u32 place, struct shm_end *e);
@@ -129,14 +149,34 @@ int shm_ring_wipe(const struct shm_seg *seg, u32 place);
 u64 *shm_group_map(const struct shm_seg *seg, u32 group);
 int shm_keys_allocate(const struct shm_seg *seg);
 void shm_seg_close(struct shm_seg *seg);
+
+/* file.c */
+/* Has the user named a directory for rings? */
+bool shm_dir_given(void);
+const char *shm_dir(void);
+int shm_file_create(struct shm *s, u64 token, u64 bytes);
+int shm_file_open(const struct shm_where *w);
+/* Room for what is mapped from there. */
+int shm_file_allocate(int fd, u64 off, u64 len);
 bool shm_seg_openable(const struct shm_where *w);
 
+/* hall.c */
+/* Have our segment there, which is all zero. False: not possible. */
+bool shm_hall_enter(struct shm *s);
+/* Others may use our segment. */
+void shm_hall_ready(struct shm *s);
+void shm_hall_leave(struct shm *s);
+/* The segment of a rank of our job. -ENOENT: it is not in the hall. */
+int shm_hall_seg(struct shm *s, u32 rank, struct shm_seg *seg);
+
 /* place.c */
-/* The sender's: in @seg, which is another's. 0 or negative errno. */
-int shm_place_take(struct shm_seg *seg, u64 name, u32 *place);
+#define SHM_ANY_PLACE UINT32_MAX
+/* The sender's: in @seg, which is another's; @prefer or any. 0 or negative
+ * errno. */
+int shm_place_take(struct shm_seg *seg, u64 name, u32 prefer, u32 *place);
 void shm_place_return(struct shm_seg *seg, u32 place);
 /* The owner's. -EEXIST: that sender has taken one by itself. */
-int shm_place_hold(struct shm *s, u64 name, u32 *place);
+int shm_place_hold(struct shm *s, u64 name, u32 prefer, u32 *place);
 /* False: the sender has taken it by now. */
 bool shm_place_unhold(struct shm *s, u64 name, u32 place);
 /* Its sender has closed it, or has ended. */
@@ -161,7 +201,8 @@ int shm_rx_use(struct shm_link *l, u32 place, const struct shm_end *ring);
 int shm_rx_hold(struct shm_link *l);
 void shm_rx_drop(struct shm_link *l);
 enum shm_state shm_rx_state(struct shm *s, u32 place);
-/* Open the peer's segment and map our ring in it; a pidfd of its process. */
+/* Open the peer's segment, in the hall if @card is NULL, and map our ring in it;
+ * a pidfd of its process. */
 int shm_tx_map(struct shm_link *l, const char *card, int *pidfd);
 /* It was not attached: the peer must not see it close either. */
 void shm_tx_abandon(struct shm_link *l, int pidfd);
@@ -170,6 +211,7 @@ void shm_tx_close(struct shm_link *l);
 
 /* conn.c */
 int shm_connect(struct chan *c, struct chan_peer *p, const char *card);
+int shm_meet(struct chan *c, struct chan_peer *p);
 void shm_disconnect(struct chan *c, struct chan_peer *p, bool orderly);
 void shm_drop_link(struct shm_link *l, bool orderly);
 void shm_bury(struct shm *s);

@@ -181,6 +181,7 @@ static void start_ranks(struct reader *data)
 		return;
 	pmi_server_init();
 	bind_init();
+	hall_prepare();
 	proxy.ranks = xmalloc(proxy.start.nranks * sizeof(*proxy.ranks));
 	proxy.ranks[0].spec = &proxy.start.ranks[0];
 	if (!enough_files(proxy.start.nranks)) {

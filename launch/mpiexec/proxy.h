@@ -54,6 +54,12 @@ int proxy_main(void);
 /* 0, or an exit code, with a text for the user in *why. */
 int spawn_rank(struct rank *r, char **why);
 
+/* --- hall.c --- */
+/* Before the first rank is started. */
+void hall_prepare(void);
+/* In the new process: tell the rank which seat it has in the hall of @owner. */
+void hall_set_environment(pid_t owner, int seat);
+
 /* --- proxy_io.c --- */
 void proxy_io_start(struct rank *r, int in, int out, int err);
 /* Passes on what the pipes hold now. */

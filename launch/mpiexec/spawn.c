@@ -121,7 +121,7 @@ static const char *const foreign[] = {
 	"O2G_LAUNCHER",
 };
 
-static void make_environment(const struct rank *r, int pmi_fd)
+static void make_environment(const struct rank *r, int pmi_fd, pid_t parent)
 {
 	const struct start_app *app = &proxy.start.apps[r->spec->app];
 	const char *path = getenv("PATH");
@@ -144,6 +144,7 @@ static void make_environment(const struct rank *r, int pmi_fd)
 	set_number("MPI_LOCALNRANKS", proxy.start.nranks);
 	setenv("O2G_LAUNCHER", "mpiexec", 1);
 	setenv("O2G_JOB", proxy.start.kvsname, 1);
+	hall_set_environment(parent, r->local);
 }
 
 static void reset_signals(void)
@@ -178,7 +179,7 @@ static _Noreturn void become_rank(const struct rank *r, struct plumbing *p,
 	dup2(p->out.rank, STDOUT_FILENO);
 	dup2(p->err.rank, STDERR_FILENO);
 	fcntl(p->pmi.rank, F_SETFD, 0);
-	make_environment(r, p->pmi.rank);
+	make_environment(r, p->pmi.rank, parent);
 	bind_apply(r);
 	setrlimit(RLIMIT_NOFILE, &proxy.files);
 	reset_signals();

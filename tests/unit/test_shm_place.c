@@ -60,7 +60,8 @@ static u64 *word(struct host *h, u32 place)
 
 static u64 ring_bytes(struct host *h)
 {
-	return shm_ring_bytes(shm_of(h)->cells, shm_of(h)->data);
+	return shm_page_round(
+		shm_ring_bytes(shm_of(h)->cells, shm_of(h)->data));
 }
 
 /* Rings that the file is long enough for, and that have memory. */
@@ -108,12 +109,14 @@ static void take__first_that_is_free(void **arg)
 	u32 place;
 
 	for (u32 i = 0; i < 3; i++) {
-		assert_int_equal(shm_place_take(seg, (i + 1) * 8, &place), 0);
+		assert_int_equal(shm_place_take(seg, (i + 1) * 8, SHM_ANY_PLACE,
+						&place),
+				 0);
 		assert_int_equal(place, i);
 		assert_int_equal(*word(a, i), (i + 1) * 8 | SHM_TAKEN);
 	}
 	shm_place_return(seg, 1);
-	assert_int_equal(shm_place_take(seg, 800, &place), 0);
+	assert_int_equal(shm_place_take(seg, 800, SHM_ANY_PLACE, &place), 0);
 	assert_int_equal(place, 1);
 	assert_int_equal(shm_places(seg), 3);
 }
@@ -123,15 +126,15 @@ static void take__what_was_held_for_it(void **arg)
 	struct shm *s = shm_of(a);
 	u32 held, place;
 
-	assert_int_equal(shm_place_take(&s->own, 8, &place), 0);
-	assert_int_equal(shm_place_hold(s, 16, &held), 0);
+	assert_int_equal(shm_place_take(&s->own, 8, SHM_ANY_PLACE, &place), 0);
+	assert_int_equal(shm_place_hold(s, 16, SHM_ANY_PLACE, &held), 0);
 	shm_place_return(&s->own, place);
-	assert_int_equal(shm_place_take(&s->own, 16, &place), 0);
+	assert_int_equal(shm_place_take(&s->own, 16, SHM_ANY_PLACE, &place), 0);
 	assert_int_equal(place, held); /* though one before it is free */
 	assert_int_equal(*word(a, held), 16 | SHM_TAKEN);
 	assert_false(shm_place_unhold(s, 16, held)); /* too late */
 	assert_int_equal(*word(a, held), 16 | SHM_TAKEN);
-	assert_int_equal(shm_place_hold(s, 16, &held), -EEXIST);
+	assert_int_equal(shm_place_hold(s, 16, SHM_ANY_PLACE, &held), -EEXIST);
 }
 
 static void hold__is_given_up(void **arg)
@@ -139,7 +142,7 @@ static void hold__is_given_up(void **arg)
 	struct shm *s = shm_of(a);
 	u32 held;
 
-	assert_int_equal(shm_place_hold(s, 16, &held), 0);
+	assert_int_equal(shm_place_hold(s, 16, SHM_ANY_PLACE, &held), 0);
 	assert_true(shm_place_unhold(s, 16, held));
 	assert_int_equal(*word(a, held), SHM_FREE);
 }
@@ -151,7 +154,9 @@ static void take__more_than_one_group(void **arg)
 	u32 n = 2 * SHM_GROUP + 5, place;
 
 	for (u32 i = 0; i < n; i++) {
-		assert_int_equal(shm_place_take(seg, (i + 1) * 8, &place), 0);
+		assert_int_equal(shm_place_take(seg, (i + 1) * 8, SHM_ANY_PLACE,
+						&place),
+				 0);
 		assert_int_equal(place, i);
 	}
 	for (u32 i = 0; i < n; i += SHM_GROUP - 1) {
@@ -190,7 +195,7 @@ static int take_turns(u64 name)
 		struct shm_end e;
 		u32 place;
 
-		if (shm_place_take(seg, name, &place) ||
+		if (shm_place_take(seg, name, SHM_ANY_PLACE, &place) ||
 		    shm_ring_map(seg, place, &e))
 			return 1;
 		if (e.ring->rank) /* somebody else's, or not wiped */
@@ -366,7 +371,8 @@ static void connect__nothing_held_for_one_that_comes(void **arg)
 	u32 place;
 
 	/* what b does first */
-	assert_int_equal(shm_place_take(&s->own, name_of(b), &place), 0);
+	assert_int_equal(
+		shm_place_take(&s->own, name_of(b), SHM_ANY_PLACE, &place), 0);
 	assert_int_equal(host_connect(a, b), 0);
 	assert_null(((struct shm_link *)a->peers[1].cp.link)->rx.ring);
 	assert_int_equal(shm_places(&s->own), 1);
