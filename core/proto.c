@@ -50,6 +50,7 @@ void o2g_peer_init(struct o2g_core *c, struct o2g_peer *p, u32 rank)
 	o2g_list_init(&p->waiting);
 	o2g_list_init(&p->incoming);
 	o2g_list_init(&p->arriving);
+	o2g_list_init(&p->here);
 	o2g_list_init(&p->held_gets);
 	o2g_list_init(&p->held_puts);
 }
@@ -271,6 +272,19 @@ void o2g_proto_peer_down(struct o2g_core *c, struct o2g_peer *p, int err)
 			c, o2g_list_first(&r.msgs, struct o2g_unexp, link));
 	while (!o2g_list_empty(&r.reqs))
 		finish(c, o2g_list_first(&r.reqs, struct o2g_req, link), err);
+}
+
+bool o2g_proto_forget(struct o2g_core *c, struct o2g_peer *p, u32 max)
+{
+	for (; max && !o2g_list_empty(&p->here); max--) {
+		struct o2g_unexp *u =
+			o2g_list_first(&p->here, struct o2g_unexp, link);
+
+		o2g_match_remove(&c->match, &u->match);
+		o2g_recv_unname(u);
+		o2g_recv_drop_unexpected(c, u);
+	}
+	return o2g_list_empty(&p->here);
 }
 
 /* --- giving up --- */

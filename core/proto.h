@@ -129,7 +129,7 @@ struct o2g_unexp {
 	bool extra;		  /* ... of the extra kind */
 	struct o2g_req *req;	  /* claimed by this receive while arriving */
 	struct o2g_seg body;	  /* engine's memory, len bytes */
-	struct o2g_list link;	  /* peer->arriving while incomplete */
+	struct o2g_list link; /* peer->arriving while incomplete, then ->here */
 };
 
 /* Where a body goes: a cursor over segments, or the offset in a view; past
@@ -180,6 +180,7 @@ struct o2g_peer {
 	struct o2g_list waiting;   /* sends, puts that wait for an answer */
 	struct o2g_list incoming;  /* receives, gets with DATA to come */
 	struct o2g_list arriving;  /* unexpected messages, incomplete */
+	struct o2g_list here;	   /* ... whole, or announced; not taken */
 	struct o2g_cookie *named;  /* ... that a CANCEL may name */
 	struct o2g_list held_gets; /* beyond O2G_GETS_MAX */
 	struct o2g_list held_puts; /* beyond O2G_PUTS_MAX */
@@ -344,6 +345,11 @@ void o2g_proto_sent(struct o2g_core *c, struct o2g_req *req);
  * unless it said BYE.
  */
 void o2g_proto_peer_down(struct o2g_core *c, struct o2g_peer *p, int err);
+/*
+ * The peer is down, and is being forgotten: drop messages that nobody has asked for,
+ * @max at most. True: no more are left.
+ */
+bool o2g_proto_forget(struct o2g_core *c, struct o2g_peer *p, u32 max);
 /* End posted receives for which @fn says so, with @err. */
 void o2g_proto_give_up(struct o2g_core *c,
 		       bool (*fn)(const struct o2g_req *req, void *arg),

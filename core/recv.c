@@ -83,6 +83,12 @@ void o2g_recv_unname(struct o2g_unexp *u)
 	o2g_cookies_del(&u->peer->named, &u->cookie);
 }
 
+/* All of it that is sent without asking? */
+static bool is_here(const struct o2g_unexp *u)
+{
+	return u->complete || u->type == O2G_PKT_RTS;
+}
+
 /* --- a receive meets an unexpected message --- */
 
 static void deliver_unexp(struct o2g_core *c, struct o2g_req *req,
@@ -224,6 +230,8 @@ struct o2g_unexp *o2g_proto_mprobe(struct o2g_core *c, u32 src, u64 tag,
 	if (u) {
 		o2g_match_remove(&c->match, &u->match);
 		o2g_recv_unname(u);
+		if (is_here(u))
+			o2g_list_del(&u->link);
 	}
 	return u;
 }
@@ -250,10 +258,20 @@ static struct o2g_unexp *add_unexpected(struct o2g_core *c, struct o2g_peer *p,
 	u->match.src = p->rank;
 	u->match.tag = h->tag;
 	o2g_list_init(&u->link);
+	o2g_list_add_tail(&u->link, is_here(u) ? &p->here : &p->arriving);
 	o2g_match_add_unexpected(&c->match, &u->match);
 	name(c, u, h->cookie);
 	c->stats.unexpected++;
 	return u;
+}
+
+/* The last byte is in. It may be claimed, or taken by a probe. */
+static void completed(struct o2g_unexp *u)
+{
+	u->complete = true;
+	o2g_list_del(&u->link);
+	if (u->match.queued)
+		o2g_list_add_tail(&u->link, &u->peer->here);
 }
 
 enum o2g_proto_reason o2g_recv_rx_eager(struct o2g_core *c, struct o2g_peer *p,
@@ -278,8 +296,6 @@ enum o2g_proto_reason o2g_recv_rx_eager(struct o2g_core *c, struct o2g_peer *p,
 	u = add_unexpected(c, p, h, h->length);
 	if (!u)
 		return O2G_PROTO_NO_MEMORY;
-	if (!u->complete)
-		o2g_list_add_tail(&u->link, &p->arriving);
 	rx->unexp = u;
 	rx->sink.segs = &u->body;
 	rx->sink.nsegs = 1;
@@ -304,7 +320,7 @@ enum o2g_proto_reason o2g_recv_whole_unexpected(struct o2g_core *c,
 	if (!u)
 		return O2G_PROTO_NO_MEMORY;
 	env_seg_write(&u->body, body, len);
-	u->complete = true;
+	completed(u);
 	if (c->ops->arrived)
 		c->ops->arrived(c, u);
 	return O2G_PROTO_OK;
@@ -333,8 +349,7 @@ void o2g_recv_rx_eager_end(struct o2g_core *c, struct o2g_peer *p,
 		/* Without a body it was complete at once and may be gone. */
 		if (rx->hdr.length == 0)
 			return;
-		u->complete = true;
-		o2g_list_del(&u->link);
+		completed(u);
 		if (u->req)
 			deliver_unexp(c, u->req, u);
 		return;

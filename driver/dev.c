@@ -11,6 +11,8 @@
 
 #include "o2gk.h"
 
+#define PEERS_TURN 64
+
 static bool is_ready(const struct o2gk_ep *ep)
 {
 	/* If it is, what set-up has made can also be seen. */
@@ -139,42 +141,30 @@ static int do_socket(struct o2gk_ep *ep, void __user *arg)
 	return err;
 }
 
-/* The mutex keeps the peer from getting a socket meanwhile. */
-static void peer_down(struct o2gk_ep *ep, u32 rank)
+/* A call about one peer, named by its number. */
+static int do_peer(struct o2gk_ep *ep, void __user *arg,
+		   int (*call)(struct o2gk_ep *ep, u32 number))
 {
-	struct o2gk_peer *p;
-	struct sock *sk;
+	u32 number;
+	int err;
 
-	o2gk_ep_lock(ep);
-	o2gk_sq_drain_all(ep); /* a receive posted before makes it known */
-	p = ep->peers[rank];
-	sk = p ? p->sk : NULL;
-	if (!p)
-		__set_bit(rank, ep->gone);
-	else if (!sk)
-		o2gk_peer_lost(p, O2GD_LOST_LOCAL, 0);
-	o2gk_ep_unlock(ep, O2GK_CALLER, NULL);
-	if (!sk)
-		return;
-	lock_sock(sk);
-	o2gk_ep_lock(ep);
-	o2gk_peer_lost(p, O2GD_LOST_LOCAL, 0);
-	o2gk_ep_unlock(ep, O2GK_WORKER, p);
-	release_sock(sk);
-}
-
-static int do_peer_down(struct o2gk_ep *ep, void __user *arg)
-{
-	u32 rank;
-
-	if (get_user(rank, (u32 __user *)arg))
+	if (get_user(number, (u32 __user *)arg))
 		return -EFAULT;
-	if (rank >= ep->size)
+	if (!o2gk_is_number(ep, number))
 		return -EINVAL;
 	mutex_lock(&ep->mutex);
-	peer_down(ep, rank);
+	err = call(ep, number);
 	mutex_unlock(&ep->mutex);
-	return 0;
+	return err;
+}
+
+static int do_peer_add(struct o2gk_ep *ep, void __user *arg)
+{
+	struct o2gd_peer p;
+
+	if (copy_from_user(&p, arg, sizeof(p)))
+		return -EFAULT;
+	return o2gk_peer_add(ep, p.peer, p.wire_rank);
 }
 
 static int do_submit(struct o2gk_ep *ep, void __user *arg)
@@ -309,17 +299,34 @@ static int do_mem_drop(struct o2gk_ep *ep, void __user *arg)
 	return o2gk_mem_drop(ep, key);
 }
 
+static bool is_sent(struct o2gk_peer *p)
+{
+	return !p->sk || p->lost ||
+	       (o2g_list_empty(&p->txq) && !o2gk_local_leaving(p));
+}
+
+/* Peers may be many: softirqs are let in after so many of them. */
+static void breathe(struct o2gk_ep *ep, u32 *n)
+{
+	if (++*n % PEERS_TURN)
+		return;
+	o2gk_ep_unlock(ep, O2GK_CALLER, NULL);
+	cond_resched();
+	o2gk_ep_lock(ep);
+}
+
 static bool all_sent(struct o2gk_ep *ep)
 {
+	unsigned long number = 0;
+	struct o2gk_peer *p;
 	bool sent = true;
-	u32 i;
+	u32 n = 0;
 
 	o2gk_ep_lock(ep);
-	for (i = 0; i < ep->size && sent; i++) {
-		struct o2gk_peer *p = ep->peers[i];
-
-		sent = !p || !p->sk || p->lost ||
-		       (o2g_list_empty(&p->txq) && !o2gk_local_leaving(p));
+	while (sent && (p = o2gk_peer_next(ep, &number))) {
+		sent = is_sent(p);
+		number++;
+		breathe(ep, &n);
 	}
 	o2gk_ep_unlock(ep, O2GK_CALLER, NULL);
 	return sent;
@@ -337,10 +344,26 @@ static int wait_until_sent(struct o2gk_ep *ep, unsigned long end)
 	return 0;
 }
 
+static void say_bye(struct o2gk_ep *ep)
+{
+	unsigned long number = 0;
+	struct o2gk_peer *p;
+	u32 n = 0;
+
+	o2gk_ep_lock(ep);
+	while ((p = o2gk_peer_next(ep, &number))) {
+		if (p->sk)
+			o2g_proto_bye(&ep->core, &p->core);
+		number++;
+		breathe(ep, &n);
+	}
+	o2gk_ep_unlock(ep, O2GK_CALLER, NULL);
+}
+
 static int do_bye(struct o2gk_ep *ep, void __user *arg)
 {
 	unsigned long end;
-	u32 ms, i;
+	u32 ms;
 	int err;
 
 	if (get_user(ms, (u32 __user *)arg))
@@ -350,11 +373,7 @@ static int do_bye(struct o2gk_ep *ep, void __user *arg)
 	err = wait_until_sent(ep, end);
 	if (err)
 		return err;
-	o2gk_ep_lock(ep);
-	for (i = 0; i < ep->size; i++)
-		if (ep->peers[i] && ep->peers[i]->sk)
-			o2g_proto_bye(&ep->core, &ep->peers[i]->core);
-	o2gk_ep_unlock(ep, O2GK_CALLER, NULL);
+	say_bye(ep);
 	return wait_until_sent(ep, end);
 }
 
@@ -370,17 +389,17 @@ static int do_peer_info(struct o2gk_ep *ep, void __user *arg)
 {
 	struct o2gd_peer_info i;
 	struct o2gk_peer *p;
-	u32 rank;
+	u32 number;
 
-	if (get_user(rank, (u32 __user *)arg))
+	if (get_user(number, (u32 __user *)arg))
 		return -EFAULT;
-	if (rank >= ep->size)
+	if (!o2gk_is_number(ep, number))
 		return -EINVAL;
 	memset(&i, 0, sizeof(i));
-	i.peer = rank;
+	i.peer = number;
 	o2gk_ep_lock(ep);
-	i.state = o2gk_peer_state(ep, rank);
-	p = ep->peers[rank];
+	i.state = o2gk_peer_state(ep, number);
+	p = o2gk_peer_find(ep, number);
 	if (p) {
 		i.messages_sent = p->core.msgs_sent;
 		i.bytes_sent = p->core.bytes_sent;
@@ -439,7 +458,11 @@ static long call(struct o2gk_ep *ep, unsigned int cmd, void __user *arg)
 	case O2GD_SOCKET:
 		return do_socket(ep, arg);
 	case O2GD_PEER_DOWN:
-		return do_peer_down(ep, arg);
+		return do_peer(ep, arg, o2gk_peer_down);
+	case O2GD_PEER_ADD:
+		return do_peer_add(ep, arg);
+	case O2GD_PEER_FORGET:
+		return do_peer(ep, arg, o2gk_peer_forget);
 	case O2GD_MEM_ADD:
 		return do_mem_add(ep, arg);
 	case O2GD_MEM_DROP:

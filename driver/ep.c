@@ -77,6 +77,7 @@ static struct o2gk_peer *next_push(struct o2gk_ep *ep,
 			continue;
 		if (*pushes) {
 			--*pushes;
+			refcount_inc(&p->refs);
 			return p;
 		}
 		o2gk_queue(p, &p->tx_work);
@@ -102,6 +103,7 @@ void o2gk_ep_unlock(struct o2gk_ep *ep, enum o2gk_context context,
 		wake_up_interruptible_poll(&ep->wait, EPOLLIN | EPOLLRDNORM);
 	while (p) {
 		o2gk_tx_send(p, context);
+		o2gk_peer_put(p);
 		spin_lock_bh(&ep->lock);
 		p = next_push(ep, context, own, &pushes);
 		spin_unlock_bh(&ep->lock);
@@ -199,6 +201,7 @@ struct o2gk_ep *o2gk_ep_create(void)
 	INIT_LIST_HEAD(&ep->unpin);
 	INIT_LIST_HEAD(&ep->taken);
 	INIT_WORK(&ep->work, work);
+	xa_init_flags(&ep->peers, XA_FLAGS_LOCK_BH | XA_FLAGS_ACCOUNT);
 	o2g_list_init(&ep->reserve.answers);
 	return ep;
 }
@@ -227,6 +230,7 @@ static void init_core(struct o2gk_ep *ep, const struct o2gd_setup *s,
 	/* Only the library knows which of them nobody is left for. */
 	ep->core.any_outlives = true;
 	ep->rank = s->rank;
+	ep->sq_unmet = O2GD_ANY;
 	ep->size = s->size;
 	/* A message longer than a piece of the dump area is never unexpected. */
 	ep->eager_max = min_t(u64, s->eager_max, 256 << 10);
@@ -253,12 +257,9 @@ int o2gk_ep_setup(struct o2gk_ep *ep, struct o2gd_setup *s)
 	if (!bins)
 		return -ENOMEM;
 	init_core(ep, s, bins);
-	ep->peers = kvcalloc(s->size, sizeof(*ep->peers), GFP_KERNEL_ACCOUNT);
-	ep->gone = kvcalloc(BITS_TO_LONGS(s->size), sizeof(*ep->gone),
-			    GFP_KERNEL_ACCOUNT);
 	ep->slabs = kvcalloc(O2GK_MAX_SLABS, sizeof(*ep->slabs),
 			     GFP_KERNEL_ACCOUNT);
-	if (!ep->peers || !ep->gone || !ep->slabs)
+	if (!ep->slabs)
 		return -ENOMEM;
 	err = o2gk_area_create(ep, s);
 	if (err)
@@ -337,14 +338,16 @@ static void drop_unexpected(struct o2gk_ep *ep)
 	while (!o2g_list_empty(&m->arrived)) {
 		struct o2g_match_entry *e = o2g_list_first(
 			&m->arrived, struct o2g_match_entry, order);
+		struct o2g_unexp *u = container_of(e, struct o2g_unexp, match);
 
 		o2g_match_remove(m, e);
-		o2gk_core_ops.unexp_free(
-			&ep->core, container_of(e, struct o2g_unexp, match));
+		o2g_list_del(&u->link);
+		o2gk_core_ops.unexp_free(&ep->core, u);
 		if (++n % STEP == 0)
 			step(ep);
 	}
 	list_for_each_entry_safe(t, next, &ep->taken, link) {
+		o2gk_peer_put(o2gk_peer_of(t->core.peer));
 		o2gk_core_ops.unexp_free(&ep->core, &t->core);
 		if (++n % STEP == 0)
 			step(ep);
@@ -353,12 +356,11 @@ static void drop_unexpected(struct o2gk_ep *ep)
 
 static void drop_peers(struct o2gk_ep *ep)
 {
-	u32 i;
+	unsigned long number = 0;
+	struct o2gk_peer *p;
 
-	for (i = 0; i < ep->size; i++) {
-		if (!ep->peers[i])
-			continue;
-		o2gk_peer_lost(ep->peers[i], O2GD_LOST_LOCAL, 0);
+	for (; (p = o2gk_peer_next(ep, &number)); number++) {
+		o2gk_peer_lost(p, O2GD_LOST_LOCAL, 0);
 		step(ep);
 	}
 }
@@ -396,19 +398,24 @@ static void free_requests(struct o2gk_ep *ep)
 
 static void free_peers(struct o2gk_ep *ep)
 {
-	u32 i;
+	struct o2gk_peer *p;
+	unsigned long number;
 
-	for (i = 0; i < ep->size; i++) {
-		struct o2gk_peer *p = ep->peers[i];
+	xa_for_each_marked(&ep->peers, number, p, O2GK_KNOWN) o2gk_peer_put(p);
+	xa_destroy(&ep->peers);
+}
 
-		if (!p)
-			continue;
-		o2gk_local_put(p);
-		if (p->sock)
-			sockfd_put(p->sock);
-		kfree(p);
-	}
-	kvfree(ep->peers);
+/* Nobody calls or works for any of them afterwards. */
+static void release_sockets(struct o2gk_ep *ep)
+{
+	struct o2gk_peer *p;
+	unsigned long number;
+
+	xa_for_each_marked(&ep->peers, number, p, O2GK_KNOWN) if (p->sk)
+		o2gk_sock_release(p);
+	synchronize_rcu();
+	xa_for_each_marked(&ep->peers, number, p, O2GK_KNOWN)
+		o2gk_sock_quiet(p);
 }
 
 /*
@@ -420,7 +427,7 @@ static void close_ready(struct o2gk_ep *ep)
 	WRITE_ONCE(ep->closing, true);
 	o2gk_recall(ep);
 	o2gk_look_remove(ep);
-	o2gk_sock_release_all(ep);
+	release_sockets(ep);
 	cancel_work_sync(&ep->work); /* nobody queues it any more */
 	spin_lock_bh(&ep->lock);
 	drop_posted(ep);
@@ -440,12 +447,10 @@ void o2gk_ep_destroy(struct o2gk_ep *ep)
 		free_peers(ep);
 	} else {
 		o2gk_reserve_free(ep);
-		kvfree(ep->peers);
 		kvfree(ep->slabs);
 	}
 	if (ep->wq)
 		destroy_workqueue(ep->wq);
-	kvfree(ep->gone);
 	kvfree(ep->mems);
 	kvfree(ep->core.match.bins);
 	if (ep->mm) {

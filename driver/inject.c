@@ -23,8 +23,13 @@ struct small {
 /* Its body, from user space: 0, or why not. */
 static int take_body(struct o2gk_ep *ep, struct small *s, u64 addr)
 {
-	if (s->head.len > O2GD_SMALL || s->head.peer >= ep->size)
+	int err;
+
+	if (s->head.len > O2GD_SMALL || !o2gk_is_number(ep, s->head.peer))
 		return -EINVAL;
+	err = o2gk_peer_meet(ep, s->head.peer);
+	if (err)
+		return err;
 	s->ctl = o2gk_ctl_alloc(ep, s->head.len, GFP_KERNEL);
 	if (!s->ctl)
 		return -ENOMEM;
@@ -37,41 +42,38 @@ static int take_body(struct o2gk_ep *ep, struct small *s, u64 addr)
 /* Under ep->lock. On success the packet is the queue's. */
 static int send(struct o2gk_ep *ep, const struct small *s)
 {
-	struct o2gk_peer *p = o2gk_peer_get(ep, s->head.peer);
+	struct o2gk_peer *p = o2gk_peer_find(ep, s->head.peer);
 
-	if (!p)
-		return -ENOMEM;
+	if (!p) /* forgotten just now */
+		return -ENOTCONN;
 	return o2g_proto_inject(&ep->core, &p->core, s->head.tag, s->ctl->body,
 				s->head.len);
 }
 
-/* The peer, if what is for it may be sent from here. */
-static struct o2gk_peer *lone_peer(struct o2gk_ep *ep, u32 rank)
+/* The peer, with a reference, if what is for it may be sent from here. */
+static struct o2gk_peer *lone_peer(struct o2gk_ep *ep, u32 number)
 {
-	struct o2gk_peer *p;
+	struct o2gk_peer *p = o2gk_peer_hold(ep, number);
 
-	if (rank >= ep->size)
-		return NULL;
-	/* If it is there it is whole. */
-	p = smp_load_acquire(&ep->peers[rank]);
-	return p && READ_ONCE(p->sk) && !READ_ONCE(p->link) ? p : NULL;
+	if (!p || (READ_ONCE(p->sk) && !READ_ONCE(p->link)))
+		return p;
+	o2gk_peer_put(p);
+	return NULL;
 }
 
 /*
  * With the socket's lock from the beginning: whoever else has something for this
  * peer puts it in line, and sends it when we are done. -EAGAIN: not in this way.
  */
-static int inject_lone(struct o2gk_ep *ep, const struct o2gd_inject *i)
+static int send_lone(struct o2gk_peer *p, const struct o2gd_inject *i)
 {
-	struct o2gk_peer *p = lone_peer(ep, i->peer);
+	struct o2gk_ep *ep = p->ep;
 	union {
 		struct o2gk_ctl ctl;
 		u8 room[sizeof(struct o2gk_ctl) + LONE];
 	} u;
 	int err = -EAGAIN;
 
-	if (!p || i->len > LONE)
-		return err;
 	if (copy_from_user(u.ctl.body, u64_to_user_ptr(i->addr), i->len))
 		return -EFAULT;
 	o2gk_ctl_init(&u.ctl, i->len);
@@ -85,6 +87,18 @@ static int inject_lone(struct o2gk_ep *ep, const struct o2gd_inject *i)
 	if (!err)
 		o2gk_tx_lone(p, &u.ctl);
 	release_sock(p->sk);
+	return err;
+}
+
+static int inject_lone(struct o2gk_ep *ep, const struct o2gd_inject *i)
+{
+	struct o2gk_peer *p = i->len <= LONE ? lone_peer(ep, i->peer) : NULL;
+	int err;
+
+	if (!p)
+		return -EAGAIN;
+	err = send_lone(p, i);
+	o2gk_peer_put(p);
 	return err;
 }
 

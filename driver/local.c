@@ -197,14 +197,14 @@ bool o2gk_local_expects(struct o2gk_peer *p, u64 bytes)
 /* --- sending; under ep->lock --- */
 
 /* Is it worth pinning the memory of this send? */
-bool o2gk_local_wants(const struct o2gk_ep *ep, const struct o2gd_sqe *e)
+bool o2gk_local_wants(struct o2gk_ep *ep, const struct o2gd_sqe *e)
 {
-	const struct o2gk_peer *p;
+	struct o2gk_peer *p = o2gk_peer_hold(ep, e->peer);
+	bool wants = p && READ_ONCE(p->link);
 
-	if (e->peer >= ep->size)
-		return false;
-	p = READ_ONCE(ep->peers[e->peer]);
-	return p && READ_ONCE(p->link);
+	if (p)
+		o2gk_peer_put(p);
+	return wants;
 }
 
 bool o2gk_local_takes(struct o2gk_peer *p, const struct o2g_hdr *h,
@@ -392,17 +392,12 @@ static bool receive_one(struct o2gk_peer *q)
 	return true;
 }
 
-void o2gk_local_work(struct work_struct *work)
+/* As its process, while that lives. */
+static void work_as(struct o2gk_peer *q, struct o2gk_link *l)
 {
-	struct o2gk_peer *q = container_of(work, struct o2gk_peer, local_work);
-	/* If it is there it is whole. */
-	struct o2gk_link *l = smp_load_acquire(&q->link);
 	struct o2gk_borrower b;
-	bool has_mm, more;
+	bool has_mm = o2gk_borrow(q->ep, &b), more;
 
-	if (!l) /* not yet: see join */
-		return;
-	has_mm = o2gk_borrow(q->ep, &b);
 	do {
 		o2gk_mail_feed(q);
 		lock_sock(q->sk);
@@ -414,4 +409,15 @@ void o2gk_local_work(struct work_struct *work)
 	} while (more);
 	if (has_mm)
 		o2gk_unborrow(q->ep, &b);
+}
+
+void o2gk_local_work(struct work_struct *work)
+{
+	struct o2gk_peer *q = container_of(work, struct o2gk_peer, local_work);
+	/* If it is there it is whole. */
+	struct o2gk_link *l = smp_load_acquire(&q->link);
+
+	if (l) /* or not yet: see join */
+		work_as(q, l);
+	o2gk_peer_put(q);
 }

@@ -15,6 +15,7 @@
 #include <linux/uaccess.h>
 
 #define MAX_LIST 4096
+#define PEERS_TURN 64
 
 static DEFINE_MUTEX(all_lock);
 static LIST_HEAD(all_eps);
@@ -54,10 +55,38 @@ static bool may_look(const struct o2gk_ep *ep)
 	       net_eq(net_of(ep), current->nsproxy->net_ns);
 }
 
+static void add_peer(struct o2gd_info *i, const struct o2gk_peer *p)
+{
+	u32 d;
+
+	i->messages_sent += p->core.msgs_sent;
+	i->bytes_sent += p->core.bytes_sent;
+	i->messages_received += p->core.msgs_recv;
+	i->bytes_received += p->core.bytes_recv;
+	for (d = 0; d < O2GD_NDROPS; d++)
+		i->drops[d] += p->drops[d];
+}
+
+/* They may be many: softirqs are let in after so many of them. */
+static void add_peers(struct o2gk_ep *ep, struct o2gd_info *i)
+{
+	unsigned long number = 0;
+	struct o2gk_peer *p;
+	u32 n = 0;
+
+	for (; (p = o2gk_peer_next(ep, &number)); number++) {
+		add_peer(i, p);
+		if (++n % PEERS_TURN)
+			continue;
+		spin_unlock_bh(&ep->lock);
+		cond_resched();
+		spin_lock_bh(&ep->lock);
+	}
+}
+
 void o2gk_look_info(struct o2gk_ep *ep, struct o2gd_info *i)
 {
 	const struct o2g_core_stats *c = &ep->core.stats;
-	u32 n, d;
 
 	o2gk_ep_lock(ep);
 	o2gk_sq_drain(ep);
@@ -71,18 +100,7 @@ void o2gk_look_info(struct o2gk_ep *ep, struct o2gd_info *i)
 	i->rts_received = c->rts_recv;
 	i->unexpected_total = c->unexpected;
 	i->data_received = c->data_recv;
-	for (n = 0; n < ep->size; n++) {
-		const struct o2gk_peer *p = ep->peers[n];
-
-		if (!p)
-			continue;
-		i->messages_sent += p->core.msgs_sent;
-		i->bytes_sent += p->core.bytes_sent;
-		i->messages_received += p->core.msgs_recv;
-		i->bytes_received += p->core.bytes_recv;
-		for (d = 0; d < O2GD_NDROPS; d++)
-			i->drops[d] += p->drops[d];
-	}
+	add_peers(ep, i);
 	o2gk_ep_unlock(ep, O2GK_WORKER, NULL);
 }
 

@@ -242,7 +242,8 @@ void o2gk_mail_close(struct o2gk_peer *q)
 	struct o2gk_way *w = &l->way[!q->side];
 
 	wait_var_event(&l->pumping, !READ_ONCE(l->pumping));
-	cancel_work_sync(&q->local_work);
+	if (cancel_work_sync(&q->local_work))
+		o2gk_peer_put(q);
 	if (!w->is_late)
 		return;
 	w->is_late = false;

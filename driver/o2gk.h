@@ -18,6 +18,7 @@
 #include <linux/uio.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
+#include <linux/xarray.h>
 #include <net/net_namespace.h>
 
 #include "compat.h"
@@ -124,12 +125,17 @@ struct o2gk_callbacks {
 };
 
 /*
- * Another endpoint, and the socket that leads to it once there is one. Lives
- * until its endpoint is closed.
+ * Another endpoint, and the socket that leads to it once there is one. It is known by
+ * its number until it is forgotten, and lives as long as anybody has to do with it.
  */
 struct o2gk_peer {
-	struct o2g_peer core;
+	struct o2g_peer core; /* core.rank: its number */
 	struct o2gk_ep *ep;
+	/* ep->peers, queued work, messages that a probe has taken, and whoever
+	 * uses it without ep->lock */
+	refcount_t refs;
+	struct rcu_head rcu;
+	bool forgotten; /* nothing is queued for it any more */
 
 	/* the socket: set once, under its own lock and ep->lock */
 	struct socket *sock; /* holds the file */
@@ -201,8 +207,13 @@ struct o2gk_ep {
 	struct o2gk_paper *paper; /* the eight calls: all else is not used */
 	spinlock_t lock;	  /* taken with softirqs off */
 	struct o2g_core core;
-	struct o2gk_peer **peers; /* by rank */
-	unsigned long *gone; /* by rank: lost before it was known; a bit each */
+	/*
+	 * By number, changed under ep->lock. A peer (O2GK_KNOWN), or a value: a rank
+	 * that was given up before it was known.
+	 */
+	struct xarray peers;
+	struct o2gk_peer *recent; /* of them, the one asked for last */
+	u32 nothers;		  /* of them, peers of other jobs */
 	u32 rank, size;
 	u64 eager_max;
 
@@ -228,7 +239,9 @@ struct o2gk_ep {
 	struct o2gd_shared *shared;
 	struct o2gd_sqe *sq;
 	u32 sq_mask, sq_head;
-	u32 unexpected; /* as last told user space */
+	u32 sq_unmet;	   /* whom the next one is for: not known yet */
+	bool sq_no_memory; /* ... and will not be */
+	u32 unexpected;	   /* as last told user space */
 	struct o2gd_cqe *cq;
 	u32 cq_mask, cq_tail;
 	u32 cq_freed; /* entries before this one have given their dump back */
@@ -311,11 +324,16 @@ static inline enum o2gk_context o2gk_with_lock(enum o2gk_context context)
  */
 struct workqueue_struct *o2gk_wq_alloc(void);
 
-/* Work for a peer, unless its endpoint is being closed. */
+void o2gk_peer_put(struct o2gk_peer *p);
+
+/* Work for a peer, unless it or its endpoint is on its way out. */
 static inline void o2gk_queue(struct o2gk_peer *p, struct work_struct *work)
 {
-	if (!READ_ONCE(p->ep->closing))
-		queue_work(p->ep->wq, work);
+	if (READ_ONCE(p->ep->closing) || READ_ONCE(p->forgotten))
+		return;
+	refcount_inc(&p->refs); /* given back at its end */
+	if (!queue_work(p->ep->wq, work))
+		o2gk_peer_put(p);
 }
 
 /* ep.c */
@@ -334,9 +352,26 @@ void o2gk_ep_unlock(struct o2gk_ep *ep, enum o2gk_context context,
 void o2gk_ep_housekeeping(struct o2gk_ep *ep);
 
 /* peer.c */
-/* The peer of that rank, made known if it was not; under ep->lock. */
-struct o2gk_peer *o2gk_peer_get(struct o2gk_ep *ep, u32 rank);
-enum o2gd_peer_state o2gk_peer_state(const struct o2gk_ep *ep, u32 rank);
+#define O2GK_KNOWN XA_MARK_0
+/* A rank of the job, or a number that a peer of another job may have? */
+bool o2gk_is_number(const struct o2gk_ep *ep, u32 number);
+/* The peer of that number, if it is known; under ep->lock. */
+struct o2gk_peer *o2gk_peer_find(struct o2gk_ep *ep, u32 number);
+/* The next one that is known, from *@number on, which is set; likewise. */
+struct o2gk_peer *o2gk_peer_next(struct o2gk_ep *ep, unsigned long *number);
+/* Without the lock: likewise with a reference, for o2gk_peer_put(). */
+struct o2gk_peer *o2gk_peer_hold(struct o2gk_ep *ep, u32 number);
+/*
+ * Make it known, in process context, without locks of the endpoint. Ranks of the
+ * job become known when they are first used, others by o2gk_peer_add() alone:
+ * -ENOTCONN.
+ */
+int o2gk_peer_meet(struct o2gk_ep *ep, u32 number);
+int o2gk_peer_add(struct o2gk_ep *ep, u32 number, u32 wire_rank);
+/* Under ep->mutex: give it up; and that, and have nothing left of it. */
+int o2gk_peer_down(struct o2gk_ep *ep, u32 number);
+int o2gk_peer_forget(struct o2gk_ep *ep, u32 number);
+enum o2gd_peer_state o2gk_peer_state(struct o2gk_ep *ep, u32 number);
 /* Under the socket's lock, when it has one, and ep->lock. */
 void o2gk_peer_lost(struct o2gk_peer *p, enum o2gd_lost why, u64 detail);
 /* Under ep->lock alone: have that done soon. */
@@ -406,6 +441,7 @@ int o2gk_area_create(struct o2gk_ep *ep, struct o2gd_setup *s);
 void o2gk_area_destroy(struct o2gk_ep *ep);
 void o2gk_cq_post(struct o2gk_ep *ep, struct o2gk_done *d);
 void o2gk_cq_flush(struct o2gk_ep *ep);
+void o2gk_cq_forget(struct o2gk_ep *ep, struct o2gk_done *d);
 bool o2gk_cq_seen(const struct o2gk_ep *ep);
 u32 o2gk_dump_alloc(struct o2gk_ep *ep, u64 len); /* block + 1, 0: full */
 bool o2gk_dump_fits(struct o2gk_ep *ep, u64 len);
@@ -483,9 +519,13 @@ void o2gk_give_back(struct sock *sk, const void *owner,
 bool o2gk_is_disconnected(const struct sock *sk);
 
 /* sock.c */
-int o2gk_sock_register(struct o2gk_ep *ep, u32 rank, int fd);
-/* Give all sockets back; afterwards nothing of the network calls us. */
-void o2gk_sock_release_all(struct o2gk_ep *ep);
+int o2gk_sock_register(struct o2gk_ep *ep, u32 number, int fd);
+/*
+ * Give it back; a grace period later nothing of the network calls us for the peer.
+ * Then: nobody works for it any more, either.
+ */
+void o2gk_sock_release(struct o2gk_peer *p);
+void o2gk_sock_quiet(struct o2gk_peer *p);
 /* Under the socket's lock. */
 void o2gk_sock_restore(struct o2gk_peer *p);
 
@@ -496,7 +536,7 @@ void o2gk_local_remove(struct o2gk_peer *p);
 void o2gk_local_put(struct o2gk_peer *p); /* last of all */
 /* Under ep->lock: may a packet of so many bytes come by the socket? */
 bool o2gk_local_expects(struct o2gk_peer *p, u64 bytes);
-bool o2gk_local_wants(const struct o2gk_ep *ep, const struct o2gd_sqe *e);
+bool o2gk_local_wants(struct o2gk_ep *ep, const struct o2gd_sqe *e);
 /* The others under ep->lock: does this packet go by the link? Then send it. */
 bool o2gk_local_takes(struct o2gk_peer *p, const struct o2g_hdr *h,
 		      struct o2g_req *req);

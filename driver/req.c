@@ -98,8 +98,16 @@ static int prep_recv(struct o2gk_ep *ep, struct prep *p,
 
 /* --- starting, under ep->lock --- */
 
-static int check_sqe(const struct o2gd_sqe *e)
+static bool has_peer(const struct o2gd_sqe *e)
 {
+	return e->op != O2GD_OP_MRECV &&
+	       (e->op != O2GD_OP_RECV || e->peer != O2GD_ANY);
+}
+
+static int check_sqe(const struct o2gk_ep *ep, const struct o2gd_sqe *e)
+{
+	if (has_peer(e) && !o2gk_is_number(ep, e->peer))
+		return -EINVAL;
 	if (e->op < O2GD_OP_SEND || e->op > O2GD_OP_GET || e->pad ||
 	    e->flags & ~(e->op == O2GD_OP_SEND ? O2GD_SYNC : 0) ||
 	    e->len > O2G_BODY_MAX)
@@ -171,17 +179,17 @@ static struct o2gk_unexp *find_taken(struct o2gk_ep *ep, u64 handle)
 	return NULL;
 }
 
+/* -ENXIO: one that has to be met, in process context. */
 static int find_peer(struct o2gk_ep *ep, const struct o2gd_sqe *e,
 		     struct o2gk_peer **p)
 {
 	*p = NULL;
-	if (e->op == O2GD_OP_MRECV ||
-	    (e->op == O2GD_OP_RECV && e->peer == O2GD_ANY))
+	if (!has_peer(e))
 		return 0;
-	if (e->peer >= ep->size)
-		return -EINVAL;
-	*p = o2gk_peer_get(ep, e->peer);
-	return *p ? 0 : -ENOMEM;
+	*p = o2gk_peer_find(ep, e->peer);
+	if (likely(*p))
+		return 0;
+	return e->peer < ep->size ? -ENXIO : -ENOTCONN;
 }
 
 /* On success the request owns what was prepared. */
@@ -189,7 +197,7 @@ static int start(struct o2gk_ep *ep, const struct o2gd_sqe *e,
 		 const struct prep *prep, struct o2gk_req **req)
 {
 	struct o2gk_unexp *u = NULL;
-	struct o2gk_peer *p;
+	struct o2gk_peer *p, *from;
 	struct o2gk_req *r;
 	int err = find_peer(ep, e, &p);
 
@@ -224,7 +232,9 @@ static int start(struct o2gk_ep *ep, const struct o2gd_sqe *e,
 	case O2GD_OP_MRECV:
 		r->core.kind = O2G_REQ_RECV;
 		list_del_init(&u->link);
+		from = o2gk_peer_of(u->core.peer);
 		o2g_proto_mrecv(&ep->core, &r->core, &u->core);
+		o2gk_peer_put(from);
 		break;
 	case O2GD_OP_PUT:
 		r->core.kind = O2G_REQ_PUT;
@@ -254,8 +264,10 @@ int o2gk_submit(struct o2gk_ep *ep, const struct o2gd_sqe *e)
 	bool out = e->op == O2GD_OP_SEND || e->op == O2GD_OP_PUT;
 	struct prep prep = {};
 	struct o2gk_req *r;
-	int err = check_sqe(e);
+	int err = check_sqe(ep, e);
 
+	if (!err && has_peer(e))
+		err = o2gk_peer_meet(ep, e->peer);
 	if (err)
 		return err;
 	o2gk_ep_housekeeping(ep);
@@ -275,14 +287,15 @@ err_prep:
 
 /* --- the posting ring --- */
 
-static bool may_post(const struct o2gd_sqe *e)
+static bool may_post(const struct o2gk_ep *ep, const struct o2gd_sqe *e)
 {
-	return e->op == O2GD_OP_RECV && e->len <= O2GD_SMALL && !check_sqe(e);
+	return e->op == O2GD_OP_RECV && e->len <= O2GD_SMALL &&
+	       !check_sqe(ep, e);
 }
 
-/* There was no memory for its peer. No call is there to tell: it ends so. */
+/* No call is there to tell: it ends with this. */
 static void post_failed(struct o2gk_ep *ep, const struct o2gd_sqe *e,
-			const struct prep *prep)
+			const struct prep *prep, int status)
 {
 	struct o2gk_req *r;
 	int err;
@@ -296,19 +309,29 @@ static void post_failed(struct o2gk_ep *ep, const struct o2gd_sqe *e,
 	r->core.kind = O2G_REQ_RECV;
 	r->core.peer = NULL;
 	r->core.state = O2G_ST_DONE;
-	r->core.status = -ENOMEM;
+	r->core.status = status;
 	o2gk_core_ops.complete(&ep->core, &r->core);
 }
 
-static void post(struct o2gk_ep *ep, const struct o2gd_sqe *e)
+/* False: its peer has to be met first. */
+static bool post(struct o2gk_ep *ep, const struct o2gd_sqe *e)
 {
 	static const struct prep small = { .seg.type = O2GK_SEG_LATER };
-	int err = may_post(e) ? start(ep, e, &small, NULL) : -EINVAL;
+	int err = may_post(ep, e) ? start(ep, e, &small, NULL) : -EINVAL;
 
-	if (err == -ENOMEM)
-		post_failed(ep, e, &small);
+	if (err == -ENXIO && !ep->sq_no_memory) {
+		ep->sq_unmet = e->peer;
+		return false;
+	}
+	if (err == -ENXIO)
+		post_failed(ep, e, &small, -ENOMEM);
+	else if (err == -ENOTCONN)
+		post_failed(ep, e, &small, -O2G_ERR_PEER);
 	else if (err)
 		ep->stats.bad_posts++;
+	ep->sq_no_memory = false;
+	ep->sq_unmet = O2GD_ANY;
+	return true;
 }
 
 /* The ring may be long: what is left is for a worker, or for the caller's loop. */
@@ -329,7 +352,8 @@ bool o2gk_sq_drain(struct o2gk_ep *ep)
 	for (; ep->sq_head != tail && left; ep->sq_head++, left--) {
 		memcpy(&e, &ep->sq[ep->sq_head & ep->sq_mask], sizeof(e));
 		barrier(); /* from here on only the copy counts */
-		post(ep, &e);
+		if (!post(ep, &e))
+			break;
 	}
 	WRITE_ONCE(ep->shared->sq_head, ep->sq_head);
 	if (likely(ep->sq_head == tail))
@@ -339,12 +363,23 @@ bool o2gk_sq_drain(struct o2gk_ep *ep)
 	return false;
 }
 
+/* Without the lock: whoever the next receive is from becomes known. */
+static int meet_next(struct o2gk_ep *ep, u32 number)
+{
+	return number == O2GD_ANY ? 0 : o2gk_peer_meet(ep, number);
+}
+
 void o2gk_sq_drain_all(struct o2gk_ep *ep)
 {
 	while (!o2gk_sq_drain(ep)) {
+		u32 number = ep->sq_unmet;
+		int err;
+
 		spin_unlock_bh(&ep->lock);
+		err = meet_next(ep, number);
 		cond_resched();
 		spin_lock_bh(&ep->lock);
+		ep->sq_no_memory = err;
 	}
 }
 
@@ -371,6 +406,7 @@ int o2gk_cancel(struct o2gk_ep *ep, u32 slot)
 static void take(struct o2gk_ep *ep, struct o2gk_unexp *u, u64 *handle)
 {
 	u->handle = ++ep->next_handle;
+	refcount_inc(&o2gk_peer_of(u->core.peer)->refs);
 	list_add_tail(&u->link, &ep->taken);
 	*handle = u->handle;
 }
@@ -380,7 +416,7 @@ int o2gk_probe(struct o2gk_ep *ep, struct o2gd_probe *a)
 	struct o2g_unexp *u;
 	int err = -EAGAIN;
 
-	if (a->source != O2GD_ANY && a->source >= ep->size)
+	if (a->source != O2GD_ANY && !o2gk_is_number(ep, a->source))
 		return -EINVAL;
 	o2gk_ep_lock(ep);
 	o2gk_sq_drain(ep);

@@ -220,6 +220,17 @@ void o2gk_cq_flush(struct o2gk_ep *ep)
 	WRITE_ONCE(ep->shared->overflow, ep->noverflow);
 }
 
+/* It is not to be told any more. */
+void o2gk_cq_forget(struct o2gk_ep *ep, struct o2gk_done *d)
+{
+	lockdep_assert_held(&ep->lock);
+	if (list_empty(&d->link))
+		return;
+	list_del_init(&d->link);
+	WRITE_ONCE(ep->noverflow, ep->noverflow - 1);
+	WRITE_ONCE(ep->shared->overflow, ep->noverflow);
+}
+
 /* Has user space consumed everything? */
 bool o2gk_cq_seen(const struct o2gk_ep *ep)
 {

@@ -424,10 +424,10 @@ void o2gk_rx_work(struct work_struct *work)
 	struct o2gk_borrower b;
 	bool has_mm;
 
-	if (!p->sk)
-		return;
 	has_mm = o2gk_borrow(p->ep, &b);
-	worker(p, has_mm);
+	if (p->sk)
+		worker(p, has_mm);
 	if (has_mm)
 		o2gk_unborrow(p->ep, &b);
+	o2gk_peer_put(p);
 }

@@ -109,15 +109,15 @@ static int check_socket(struct o2gk_ep *ep, const struct sock *sk)
 	return 0;
 }
 
-/* The peer, if it may get a socket: -EISCONN when it has one, or is lost. */
-static int find_peer(struct o2gk_ep *ep, u32 rank, struct o2gk_peer **peer)
+/* May the peer get a socket? -EISCONN: it has one, or is lost. */
+static int find_peer(struct o2gk_ep *ep, u32 number, struct o2gk_peer **peer)
 {
 	int err = 0;
 
 	spin_lock_bh(&ep->lock);
-	*peer = o2gk_peer_get(ep, rank);
+	*peer = o2gk_peer_find(ep, number);
 	if (!*peer)
-		err = -ENOMEM;
+		err = -ENOENT;
 	else if ((*peer)->sk || (*peer)->lost)
 		err = -EISCONN;
 	spin_unlock_bh(&ep->lock);
@@ -134,15 +134,18 @@ static void bind_peer(struct o2gk_peer *p, struct socket *sock)
 }
 
 /* Under ep->mutex: one socket at a time for a peer. */
-int o2gk_sock_register(struct o2gk_ep *ep, u32 rank, int fd)
+int o2gk_sock_register(struct o2gk_ep *ep, u32 number, int fd)
 {
 	struct o2gk_peer *p;
 	struct socket *sock;
 	struct sock *sk;
 	int err;
 
-	if (rank >= ep->size)
+	if (!o2gk_is_number(ep, number))
 		return -EINVAL;
+	err = o2gk_peer_meet(ep, number);
+	if (err)
+		return err;
 	sock = sockfd_lookup(fd, &err);
 	if (!sock)
 		return err;
@@ -155,7 +158,7 @@ int o2gk_sock_register(struct o2gk_ep *ep, u32 rank, int fd)
 	err = -ENOTCONN;
 	if (sk->sk_state != TCP_ESTABLISHED && sk->sk_state != TCP_CLOSE_WAIT)
 		goto err_locked;
-	err = find_peer(ep, rank, &p);
+	err = find_peer(ep, number, &p);
 	if (err)
 		goto err_locked;
 	err = o2gk_take_over(sk, p, &ours, &p->saved);
@@ -163,7 +166,7 @@ int o2gk_sock_register(struct o2gk_ep *ep, u32 rank, int fd)
 		goto err_locked;
 	p->taken_over = true;
 	bind_peer(p, sock);
-	trace_o2g_take(ep->rank, rank);
+	trace_o2g_take(ep->rank, number);
 	/* What came before, and what was queued before there was a socket. */
 	o2gk_rx_run(p, O2GK_CALLER);
 	o2gk_tx_push(p, O2GK_CALLER);
@@ -180,33 +183,27 @@ err_sock:
 	return err;
 }
 
-void o2gk_sock_release_all(struct o2gk_ep *ep)
+void o2gk_sock_release(struct o2gk_peer *p)
 {
-	u32 i;
-
-	for (i = 0; i < ep->size; i++) {
-		struct o2gk_peer *p = ep->peers[i];
-
-		if (!p || !p->sk)
-			continue;
-		lock_sock(p->sk);
-		if (p->taken_over) {
-			o2gk_sock_restore(p);
-			p->sk->sk_data_ready(
-				p->sk); /* what is left is theirs */
-		}
-		release_sock(p->sk);
+	lock_sock(p->sk);
+	if (p->taken_over) {
+		o2gk_sock_restore(p);
+		p->sk->sk_data_ready(p->sk); /* what is left is theirs */
 	}
-	synchronize_rcu();
-	for (i = 0; i < ep->size; i++) {
-		struct o2gk_peer *p = ep->peers[i];
+	release_sock(p->sk);
+}
 
-		if (!p)
-			continue;
-		o2gk_local_remove(p);
-		/* Either may have queued the other before ep->closing was set. */
-		cancel_work_sync(&p->rx_work);
-		cancel_work_sync(&p->tx_work);
-		cancel_work_sync(&p->rx_work);
-	}
+static void cancel(struct o2gk_peer *p, struct work_struct *work)
+{
+	if (cancel_work_sync(work))
+		o2gk_peer_put(p);
+}
+
+void o2gk_sock_quiet(struct o2gk_peer *p)
+{
+	o2gk_local_remove(p);
+	/* Either may have queued the other before that was forbidden. */
+	cancel(p, &p->rx_work);
+	cancel(p, &p->tx_work);
+	cancel(p, &p->rx_work);
 }

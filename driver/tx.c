@@ -505,4 +505,5 @@ void o2gk_tx_work(struct work_struct *work)
 	o2gk_tx_send(p, O2GK_WORKER);
 	if (has_mm)
 		o2gk_unborrow(p->ep, &b);
+	o2gk_peer_put(p);
 }

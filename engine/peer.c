@@ -215,17 +215,6 @@ struct eng_peer *eng_peer_add(struct o2g_ep *ep, int *err)
 	return p;
 }
 
-static void drop_message(struct o2g_match_entry *e, void *arg)
-{
-	struct eng_peer *p = arg;
-	struct o2g_unexp *u = container_of(e, struct o2g_unexp, match);
-
-	if (u->peer != &p->cp.core)
-		return;
-	o2g_match_remove(&p->ep->core.match, e);
-	eng_core_ops.unexp_free(&p->ep->core, u);
-}
-
 /* Requests that are free name nobody. */
 static void forget_in_free(struct o2g_ep *ep)
 {
@@ -277,7 +266,7 @@ void eng_peer_del(struct eng_peer *p)
 	struct o2g_ep *ep = p->ep;
 
 	chan_peer_lost(&p->cp, -O2G_ERR_PEER, "it was disconnected");
-	o2g_match_each_unexpected(&ep->core.match, drop_message, p);
+	o2g_proto_forget(&ep->core, &p->cp.core, ~0u);
 	peers_del(&ep->peers, p->cp.core.rank);
 	o2g_list_del(&p->known);
 	o2g_list_add_tail(&p->known, &ep->retired);

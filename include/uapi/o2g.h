@@ -50,6 +50,11 @@
 #define O2GD_BURST_MAX 16384
 #define O2GD_BURST_ALIGN 8
 #define O2GD_ANY 0xffffffffu /* source of a receive: any */
+/*
+ * Peers have numbers. Those below the job's size are its ranks; those from here on, and
+ * below 2^31, are peers of other jobs, as the library has numbered them: O2GD_PEER_ADD.
+ */
+#define O2GD_OTHERS (1u << 30)
 #define O2GD_MAX_SEGS (1 << 20)
 
 /* Statuses beside negative errno values; the same as in o2g.h. */
@@ -169,6 +174,11 @@ struct o2gd_probe {
 struct o2gd_socket {
 	__u32 peer;
 	__s32 fd;
+};
+
+struct o2gd_peer {
+	__u32 peer;	 /* its number, from O2GD_OTHERS on */
+	__u32 wire_rank; /* its rank in its own job, which packets name */
 };
 
 struct o2gd_wait {
@@ -398,6 +408,16 @@ struct o2gd_paper_area {
 #define O2GD_BURST _IOW(O2GD_IOC, 19, struct o2gd_burst)
 /* What an endpoint of the eight calls maps of its sockets; others have none. */
 #define O2GD_PAPER_SOCKS _IOWR(O2GD_IOC, 20, struct o2gd_look)
+
+/* A peer of another job. EEXIST: it is known; ENFILE: there are too many. */
+#define O2GD_PEER_ADD _IOW(O2GD_IOC, 21, struct o2gd_peer)
+/*
+ * Any peer: it is given up, its socket is the program's again, what it has sent and
+ * nobody has asked for is gone, but for what a probe has taken. A rank of the job is
+ * then as one that was never heard of; the number of another can be given to somebody
+ * else. No completion tells of it once this returns. ENOENT: there is no such peer.
+ */
+#define O2GD_PEER_FORGET _IOW(O2GD_IOC, 22, __u32)
 
 /* The eight calls; O2GD_PAPER_PUT leaves a number in the entry, by which
  * O2GD_PAPER_CANCEL finds the receive.

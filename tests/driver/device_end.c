@@ -118,6 +118,39 @@ static void peer__given_up(void)
 	close_pair();
 }
 
+/* Endpoints of two jobs meet, part and meet again. */
+static void peer__of_another_job(void)
+{
+	struct o2gd_peer at_a = { .peer = O2GD_OTHERS + 7, .wire_rank = 1 };
+	struct o2gd_peer at_b = { .peer = O2GD_OTHERS };
+	int tcp[2];
+
+	dev_open(&a, 0, 1, 16);
+	dev_open(&b, 1, 2, 16);
+	for (int round = 0; round < 20; round++) {
+		CHECK(dev_call(&a, O2GD_PEER_ADD, &at_a) == 0);
+		CHECK(dev_call(&a, O2GD_PEER_ADD, &at_a) == -EEXIST);
+		CHECK(dev_call(&b, O2GD_PEER_ADD, &at_b) == 0);
+		dev_tcp_pair(tcp);
+		CHECK(dev_register(&a, at_a.peer, tcp[0]) == 0);
+		CHECK(dev_register(&b, at_b.peer, tcp[1]) == 0);
+		close(tcp[0]), close(tcp[1]);
+		for (uint32_t len = 8; len < 1000000; len *= 11) {
+			dev_recv(&b, 1, at_b.peer, 1, buf, len);
+			send_all(&a, 1, at_a.peer, 1, len);
+			got(&b, 1, 1, len);
+		}
+		CHECK(dev_inject(&b, at_b.peer, 1, data, 8) == 0);
+		CHECK(dev_call(&a, O2GD_PEER_FORGET, &at_a.peer) == 0);
+		CHECK(dev_call(&a, O2GD_PEER_FORGET, &at_a.peer) == -ENOENT);
+		CHECK(dev_inject(&a, at_a.peer, 1, data, 8) == -ENOTCONN);
+		lost(&a, at_a.peer, O2GD_LOST_LOCAL);
+		lost(&b, at_b.peer, O2GD_LOST_CLOSED);
+		CHECK(dev_call(&b, O2GD_PEER_FORGET, &at_b.peer) == 0);
+	}
+	close_pair();
+}
+
 /* A process that dies at any moment leaves nothing that disturbs others. */
 static void death__anywhere(void)
 {
@@ -149,6 +182,7 @@ static const struct dev_case cases[] = {
 	DEV_CASE(peer__sends_garbage),
 	DEV_CASE(peer__dies_in_a_message),
 	DEV_CASE(peer__given_up),
+	DEV_CASE(peer__of_another_job),
 	DEV_CASE(death__anywhere),
 };
 

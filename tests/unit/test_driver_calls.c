@@ -643,7 +643,7 @@ static void does_not_read(void)
 	assert_int_equal(end_open(&b, 1, 16), 0);
 	mock_tcp_pair(fds);
 	assert_int_equal(end_register(&b, 0, fds[1]), 0);
-	p = ((struct o2gk_ep *)b.file.private_data)->peers[0];
+	p = xa_load(&ep_of(&b)->peers, 0);
 	mock_run();
 	mock.send_space = 1;
 	for (h.cookie = 0; h.cookie < N; h.cookie++)

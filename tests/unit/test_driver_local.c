@@ -13,7 +13,9 @@ static u32 other_rank = 1;
 
 static struct o2gk_peer *peer_of(struct end *e)
 {
-	return ((struct o2gk_ep *)e->file.private_data)->peers[!e->s.rank];
+	struct o2gk_ep *ep = e->file.private_data;
+
+	return xa_load(&ep->peers, !e->s.rank);
 }
 
 static void open_near(void)

@@ -26,6 +26,7 @@ struct task_struct *mock_task = &process;
 static struct {
 	void *p;
 	const char *who;
+	size_t size;
 } live[MAX_LIVE];
 static struct page *pinned[MAX_LIVE];
 static struct mem_cgroup cgroup, *active_cgroup;
@@ -122,7 +123,7 @@ struct mem_cgroup *set_active_memcg(struct mem_cgroup *memcg)
 }
 
 /* Somebody pays for everything, once there are users. */
-static void check_charged(gfp_t gfp, const char *who)
+void mock_charged(gfp_t gfp, const char *who)
 {
 	bool in_call = !mock.softirq && !mock.atomic && current == &process;
 
@@ -141,7 +142,7 @@ void *mock_alloc(size_t n, gfp_t gfp, bool zero, const char *who)
 
 	if (gfp & GFP_KERNEL)
 		mock_may_sleep(who);
-	check_charged(gfp, who);
+	mock_charged(gfp, who);
 	if (mock_fails("allocation", who, -ENOMEM))
 		return NULL;
 	if (mock.refuse && (gfp & GFP_NOWAIT || current == &worker)) {
@@ -155,7 +156,9 @@ void *mock_alloc(size_t n, gfp_t gfp, bool zero, const char *who)
 		i++;
 	live[i].p = p;
 	live[i].who = who;
+	live[i].size = n;
 	mock.live++;
+	mock.bytes += n;
 	return p;
 }
 
@@ -171,6 +174,7 @@ void mock_free(const void *p)
 		mock_bug("frees what is not allocated", __func__);
 	live[i].p = NULL;
 	mock.live--;
+	mock.bytes -= live[i].size;
 	free((void *)(uintptr_t)p);
 }
 

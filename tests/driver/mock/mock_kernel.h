@@ -102,6 +102,7 @@ void mock_bug(const char *what, const char *who);
  */
 bool mock_fails(const char *what, const char *who, int err);
 void mock_may_sleep(const char *who);
+void mock_charged(gfp_t gfp, const char *who);
 
 /* --- lists, maps --- */
 
@@ -232,23 +233,35 @@ void rb_erase(struct rb_node *n, struct rb_root *root);
 struct xarray {
 	struct mock_slot {
 		unsigned long index;
-		void *p;
-	} slots[64];
-	unsigned int n;
+		void *p; /* NULL: reserved */
+		bool mark;
+	} * slots;
+	unsigned int n, room;
 };
 struct xa_limit {
 	u32 max, min;
 };
 #define XA_FLAGS_ALLOC1 1
 #define XA_FLAGS_LOCK_BH 2
+#define XA_FLAGS_ACCOUNT 4
+#define XA_MARK_0 0
 #define xa_limit_31b ((struct xa_limit){ .max = INT_MAX })
-#define xa_init_flags(xa, flags) ((xa)->n = 0)
+#define xa_init_flags(xa, flags) ((xa)->n = (xa)->room = 0, (xa)->slots = NULL)
 #define xa_for_each(xa, number, to)                               \
 	for (unsigned int at_ = 0;                                \
 	     at_ < (xa)->n && ((number) = (xa)->slots[at_].index, \
 			      (to) = (xa)->slots[at_].p, true);   \
 	     (void)(number), at_++)
-#define xa_err(p) ((p) == (void *)-1 ? -ENOMEM : 0)
+#define xa_for_each_marked(xa, number, to, which)                             \
+	for ((number) = 0; ((to) = xa_find(xa, &(number), ULONG_MAX, which)); \
+	     (number)++)
+#define xa_mk_value(v) ((void *)((v) << 1 | 1ul))
+#define xa_is_value(p) ((bool)((uintptr_t)(p)&1))
+void *xa_find(struct xarray *xa, unsigned long *index, unsigned long max,
+	      int mark);
+void xa_set_mark(struct xarray *xa, unsigned long index, int mark);
+int xa_reserve_bh(struct xarray *xa, unsigned long index, gfp_t gfp);
+#define xa_err(p) ((p) == (void *)-2 ? -ENOMEM : 0)
 void *xa_load(const struct xarray *xa, unsigned long index);
 void *xa_store_bh(struct xarray *xa, unsigned long index, void *p, gfp_t gfp);
 void *xa_erase_bh(struct xarray *xa, unsigned long index);
@@ -485,6 +498,12 @@ typedef struct {
 #define refcount_inc(r) \
 	((r)->n > 0 ? (void)(r)->n++ : mock_bug("is gone", __func__))
 #define refcount_dec_and_test(r) (--(r)->n == 0)
+#define refcount_inc_not_zero(r) ((r)->n ? ((r)->n++, true) : false)
+
+struct rcu_head {
+	int unused;
+};
+#define kfree_rcu(p, member) mock_free(((void)&(p)->member, (p)))
 
 typedef struct {
 	int wakes;

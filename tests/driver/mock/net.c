@@ -437,8 +437,8 @@ struct socket *sockfd_lookup(int fd, int *err)
 	return &sockets[fd];
 }
 
+/* fput() leaves the rest to a worker or to the way back to user space. */
 void sockfd_put(struct socket *s)
 {
-	mock_may_sleep(__func__);
 	put(s);
 }

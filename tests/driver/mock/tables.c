@@ -4,6 +4,8 @@
 
 #include "mock.h"
 
+#include <stdlib.h>
+
 /* --- trees --- */
 
 static struct rb_node *leftmost(struct rb_node *n)
@@ -93,20 +95,41 @@ void *xa_load(const struct xarray *xa, unsigned long index)
 	return i < xa->n ? xa->slots[i].p : NULL;
 }
 
+/* What a table takes is the caller's to pay for. */
 static void add(struct xarray *xa, unsigned long index, void *p)
 {
-	if (xa->n == ARRAY_SIZE(xa->slots))
-		mock_bug("too many for the mock", __func__);
-	xa->slots[xa->n++] = (struct mock_slot){ index, p };
+	if (xa->n == xa->room) {
+		xa->room = xa->room ? 2 * xa->room : 16;
+		xa->slots = realloc(xa->slots, xa->room * sizeof(*xa->slots));
+	}
+	xa->slots[xa->n++] = (struct mock_slot){ .index = index, .p = p };
+}
+
+int xa_reserve_bh(struct xarray *xa, unsigned long index, gfp_t gfp)
+{
+	mock_may_sleep(__func__);
+	mock_charged(gfp | __GFP_ACCOUNT, __func__);
+	if (mock_fails("allocation", __func__, -ENOMEM))
+		return -ENOMEM;
+	if (find(xa, index) == xa->n)
+		add(xa, index, NULL);
+	return 0;
 }
 
 void *xa_store_bh(struct xarray *xa, unsigned long index, void *p, gfp_t gfp)
 {
+	unsigned int i = find(xa, index);
+	void *old = xa_load(xa, index);
+
+	if (i < xa->n && (!old || xa_is_value(old))) {
+		xa->slots[i].p = p;
+		return old;
+	}
 	if (gfp != GFP_ATOMIC)
 		mock_may_sleep(__func__);
 	if (mock_fails("allocation", __func__, -ENOMEM))
-		return (void *)-1;
-	if (xa_load(xa, index))
+		return (void *)-2;
+	if (old)
 		mock_bug("there is one", __func__);
 	add(xa, index, p);
 	return NULL;
@@ -117,10 +140,36 @@ void *xa_erase_bh(struct xarray *xa, unsigned long index)
 	unsigned int i = find(xa, index);
 	void *p = xa_load(xa, index);
 
-	if (p)
+	if (i < xa->n)
 		memmove(&xa->slots[i], &xa->slots[i + 1],
 			(--xa->n - i) * sizeof(xa->slots[0]));
 	return p;
+}
+
+/* The next in order of their numbers; all that are asked for are marked. */
+void *xa_find(struct xarray *xa, unsigned long *index, unsigned long max,
+	      int mark)
+{
+	struct mock_slot *best = NULL;
+
+	for (unsigned int i = 0; i < xa->n; i++) {
+		struct mock_slot *s = &xa->slots[i];
+
+		if (s->mark && s->index >= *index && s->index <= max &&
+		    (!best || s->index < best->index))
+			best = s;
+	}
+	if (best)
+		*index = best->index;
+	return best ? best->p : NULL;
+}
+
+void xa_set_mark(struct xarray *xa, unsigned long index, int mark)
+{
+	unsigned int i = find(xa, index);
+
+	if (i < xa->n)
+		xa->slots[i].mark = true;
 }
 
 int xa_alloc_cyclic_bh(struct xarray *xa, u32 *index, void *p,
@@ -138,5 +187,6 @@ int xa_alloc_cyclic_bh(struct xarray *xa, u32 *index, void *p,
 
 void xa_destroy(struct xarray *xa)
 {
-	xa->n = 0;
+	free(xa->slots);
+	xa_init_flags(xa, 0);
 }

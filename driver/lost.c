@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
+/* What is refused and dropped of a peer's, and its end: it is lost once. */
+#include "o2gk.h"
+
+#include "trace.h"
+
+void o2gk_drop(struct o2gk_peer *p, enum o2gd_drop why, u64 n)
+{
+	p->drops[why] += n;
+	trace_o2g_refuse(p->ep->rank, p->core.rank, why, n);
+}
+
+static_assert(O2GD_DROP_BAD_LENGTH - O2GD_DROP_BAD_VERSION + 2 ==
+	      O2G_WIRE_REASONS);
+static_assert(O2GD_DROP_AFTER_BYE - O2GD_DROP_WRONG_ENDPOINT + 2 ==
+	      O2G_PROTO_REASONS);
+
+/* What a connection's end has cost. Without a detail it came over local.c. */
+static void count_loss(struct o2gk_peer *p, enum o2gd_lost why, u64 detail)
+{
+	if (why == O2GD_LOST_HEADER && detail)
+		o2gk_drop(p, O2GD_DROP_BAD_VERSION + detail - 1, 1);
+	else if (why == O2GD_LOST_PACKET && detail)
+		o2gk_drop(p, O2GD_DROP_WRONG_ENDPOINT + detail - 1, 1);
+	else if (why == O2GD_LOST_PACKET)
+		o2gk_drop(p, O2GD_DROP_BAD_STATE, 1);
+	else if (why == O2GD_LOST_MEMORY)
+		o2gk_drop(p, O2GD_DROP_NO_BODY, 1);
+	else if (why == O2GD_LOST_ERROR && (!detail || detail == EFAULT))
+		o2gk_drop(p, O2GD_DROP_FAULT, 1);
+	else if (p->stream.have || p->stream.in_body)
+		o2gk_drop(p, O2GD_DROP_CUT, 1);
+	if (p->txq_len)
+		o2gk_drop(p, O2GD_DROP_UNSENT, p->txq_len);
+}
+
+void o2gk_peer_lost(struct o2gk_peer *p, enum o2gd_lost why, u64 detail)
+{
+	struct o2gk_ep *ep = p->ep;
+	struct o2gd_cqe *cqe = &p->done.cqe;
+
+	lockdep_assert_held(&ep->lock);
+	if (p->lost)
+		return;
+	o2gk_sq_drain(ep); /* receives posted before this are part of it */
+	trace_o2g_lose(ep->rank, p->core.rank, why, detail);
+	count_loss(p, why, detail);
+	p->lost = true;
+	o2gk_tx_drop(p);
+	o2gk_mem_put(ep, p->put_mem);
+	p->put_mem = NULL;
+	o2g_proto_peer_down(&ep->core, &p->core, -O2G_ERR_PEER);
+	cqe->slot = O2GD_SLOT_PEER;
+	cqe->source = p->core.rank;
+	cqe->status = -O2G_ERR_PEER;
+	cqe->tag = why;
+	cqe->length = detail;
+	o2gk_cq_post(ep, &p->done);
+	if (p->sk) /* gives the socket back and closes it */
+		o2gk_queue(p, &p->rx_work);
+}
+
+void o2gk_peer_doom(struct o2gk_peer *p, enum o2gd_lost why, u64 detail)
+{
+	lockdep_assert_held(&p->ep->lock);
+	if (!p->doom) {
+		p->doom = why;
+		p->doom_detail = detail;
+	}
+	o2gk_queue(p, &p->rx_work);
+}
