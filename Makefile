@@ -232,6 +232,12 @@ $(BUILD)/tests/system/soak: tests/system/soak.c $(LIBO2G) include/o2g.h \
 	$(CC) $(CFLAGS) $(LDFLAGS) -Iinclude -o $@ $< -L$(BUILD)/lib -lo2g \
 	  -Wl,-rpath,'$$ORIGIN/../../lib'
 
+# Strangers, for tests/system/crowd.sh.
+test-build: $(BUILD)/tests/system/crowd
+$(BUILD)/tests/system/crowd: tests/system/crowd.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $<
+
 # The BPF program by itself.
 BPF_ALONE := $(patsubst %,$(BUILD)/tests/system/bpf_%,overlap wake names)
 BPF_JOIN  := channel/bpf/sys.c channel/bpf/name.c

@@ -9,11 +9,14 @@
  * we do not offer is closed at once: one descriptor per rank, whatever the
  * number of interfaces, and no more exposed than with one socket each.
  *
- * Whoever connects gets a slot of a small table and a few seconds to prove that
- * it belongs to the job; nothing is allocated for it before. A full table gives
- * up its oldest entry if that has had time for a few round trips; otherwise the
- * newcomer waits in the kernel's backlog, so that a thousand ranks that connect
- * at once do not throw each other out.
+ * Whoever connects gets a slot of a table and a few seconds to prove that it
+ * belongs to the job; nothing is allocated for it before. A full table gives up
+ * its oldest entry if that has had time for a few round trips and has still said
+ * nothing; otherwise the newcomer waits in the kernel's backlog, so that a thousand
+ * ranks that connect at once do not throw each other out. So strangers delay a peer
+ * by as long as the backlog takes to pass through the table: a third of a second
+ * when they fill both, nothing noticeable while they are fewer than SLOTS in GRACE_US.
+ * A peer that was thrown out calls again.
  */
 #define _GNU_SOURCE /* accept4 */
 #include "listen.h"
@@ -34,8 +37,10 @@
 #include "split.h"
 #include "tcp.h"
 
-#define GRACE_US 250000 /* an entry this young is not thrown out */
-#define ACCEPT_MAX 256	/* connections a turn */
+#define GRACE_US 20000 /* an entry this young is not thrown out */
+#define ACCEPT_MAX 256 /* connections a turn, */
+#define ACCEPT_US 1000 /* and until the next */
+#define SLOTS_MIN 32
 
 /* --- the socket --- */
 
@@ -152,23 +157,32 @@ static int local_port(int fd)
 
 /* --- strangers --- */
 
-static void stranger(struct tcp_chan *c, int fd, const char *what)
+static u16 caller(int fd, char *text, size_t size)
 {
 	struct sockaddr_storage ss;
 	socklen_t len = sizeof(ss);
-	char text[TCP_ADDR_TEXT] = "?";
-	u64 now = o2g_now_us();
 	struct tcp_addr a;
 	u16 port = 0;
+
+	snprintf(text, size, "?");
+	if (!getpeername(fd, (struct sockaddr *)&ss, &len)) {
+		tcp_addr_from_sock(&ss, &a, &port);
+		tcp_addr_ip(&a, text, size);
+	}
+	return port;
+}
+
+static void stranger(struct tcp_chan *c, int fd, const char *what)
+{
+	char text[TCP_ADDR_TEXT];
+	u64 now = o2g_now_us();
+	u16 port;
 
 	c->strangers++;
 	if (now - c->stranger_log_us < 1000000 && c->stranger_log_us)
 		return;
 	c->stranger_log_us = now;
-	if (!getpeername(fd, (struct sockaddr *)&ss, &len)) {
-		tcp_addr_from_sock(&ss, &a, &port);
-		tcp_addr_ip(&a, text, sizeof(text));
-	}
+	port = caller(fd, text, sizeof(text));
 	o2g_info("tcp: dropped a connection from %s port %u: %s (%llu so far)",
 		 text, port, what, (unsigned long long)c->strangers);
 }
@@ -192,6 +206,20 @@ void tcp_no_fds(struct tcp_chan *c, int err, const char *what)
 			what);
 }
 
+/* Once: that goes on for as long as it goes on. */
+static void say_crowd(struct tcp_chan *c, int fd)
+{
+	char text[TCP_ADDR_TEXT];
+
+	if (c->crowd_said)
+		return;
+	c->crowd_said = true;
+	caller(fd, text, sizeof(text));
+	o2g_warn(
+		"tcp: %u connections to port %u of this rank, one of them from %s, wait and prove nothing; the oldest are dropped, and ranks may take a moment longer to connect (O2G_TCP_INTERFACES, or a firewall, keeps strangers out)",
+		c->nslots, c->port, text);
+}
+
 /* --- slots --- */
 
 static void slot_free(struct tcp_slot *s)
@@ -200,6 +228,8 @@ static void slot_free(struct tcp_slot *s)
 
 	chan_watch_del(c->chan.ep, &s->watch);
 	s->watch.fd = -1;
+	o2g_list_del(&s->link);
+	o2g_list_add_tail(&s->link, &c->slots_free);
 	if (c->accept_waits)
 		chan_timer_set(c->chan.ep, &c->accept_timer, 0);
 }
@@ -247,13 +277,14 @@ static void slot_decide(struct tcp_slot *s)
 	}
 }
 
-static int slot_ready(struct chan_watch *w, u32 events)
+/* False: its answer is not complete. */
+static bool slot_read(struct tcp_slot *s)
 {
-	struct tcp_slot *s = container_of(w, struct tcp_slot, watch);
-	int r = tcp_sock_read(w->fd, &s->answer, sizeof(s->answer), &s->have);
+	int r = tcp_sock_read(s->watch.fd, &s->answer, sizeof(s->answer),
+			      &s->have);
 
 	if (!r)
-		return 0;
+		return false;
 	if (r < 0)
 		slot_drop(s, "it closed before proving itself");
 	else if (!tcp_hello_check_answer(&s->chan->key, &s->challenge,
@@ -261,47 +292,89 @@ static int slot_ready(struct chan_watch *w, u32 events)
 		slot_drop(s, "it does not know the secret of this job");
 	else
 		slot_decide(s);
+	return true;
+}
+
+static int slot_ready(struct chan_watch *w, u32 events)
+{
+	slot_read(container_of(w, struct tcp_slot, watch));
 	return 0;
 }
 
+static struct tcp_slot *slot_oldest(struct tcp_chan *c)
+{
+	return o2g_list_empty(&c->slots_used) ?
+		       NULL :
+		       o2g_list_first(&c->slots_used, struct tcp_slot, link);
+}
+
+/* The answer may be there, and we have been away: it is looked for before anybody is
+ * dropped for being late. */
 static void slot_timer(struct chan_timer *t)
 {
 	struct tcp_chan *c = container_of(t, struct tcp_chan, slot_timer);
 	u64 now = o2g_now_us();
-	bool left = false;
+	struct tcp_slot *s;
 
-	for (u32 i = 0; i < TCP_HELLO_SLOTS; i++) {
-		if (c->slots[i].watch.fd < 0)
-			continue;
-		if (now - c->slots[i].since_us >= TCP_HELLO_US)
-			slot_drop(&c->slots[i], "it did not say hello in time");
-		else
-			left = true;
-	}
-	if (left)
+	while ((s = slot_oldest(c)) && now - s->since_us >= TCP_HELLO_US)
+		if (!slot_read(s))
+			slot_drop(s, "it did not say hello in time");
+	if (s)
 		chan_timer_set(c->chan.ep, t, 1000000);
+}
+
+static int slots_create(struct tcp_chan *c)
+{
+	struct rlimit lim;
+	u32 n = TCP_HELLO_SLOTS;
+
+	if (!getrlimit(RLIMIT_NOFILE, &lim) && lim.rlim_cur / 4 < n)
+		n = lim.rlim_cur / 4;
+	if (n < SLOTS_MIN)
+		n = SLOTS_MIN;
+	c->slots = calloc(n, sizeof(*c->slots));
+	if (!c->slots)
+		return -ENOMEM;
+	c->nslots = n;
+	for (u32 i = 0; i < n; i++) {
+		c->slots[i].watch.fd = -1;
+		c->slots[i].watch.ready = slot_ready;
+		c->slots[i].chan = c;
+		o2g_list_add_tail(&c->slots[i].link, &c->slots_free);
+	}
+	return 0;
+}
+
+/* The oldest that has said nothing makes room, unless it is too young. */
+static bool make_room(struct tcp_chan *c)
+{
+	struct tcp_slot *s = slot_oldest(c);
+	u64 age = o2g_now_us() - s->since_us;
+
+	if (age < GRACE_US) {
+		c->accept_waits = true;
+		chan_timer_set(c->chan.ep, &c->accept_timer, GRACE_US - age);
+		return false;
+	}
+	if (!slot_read(s)) {
+		say_crowd(c, s->watch.fd);
+		slot_drop(s, "it was slow to say hello and others wait");
+	}
+	return true;
 }
 
 /* NULL: none yet, accept_timer will ask again. */
 static struct tcp_slot *slot_get(struct tcp_chan *c)
 {
-	struct tcp_slot *oldest = &c->slots[0];
-	u64 age;
-
-	for (u32 i = 0; i < TCP_HELLO_SLOTS; i++) {
-		if (c->slots[i].watch.fd < 0)
-			return &c->slots[i];
-		if (c->slots[i].since_us < oldest->since_us)
-			oldest = &c->slots[i];
-	}
-	age = o2g_now_us() - oldest->since_us;
-	if (age < GRACE_US) {
+	if (!c->slots && slots_create(c)) {
 		c->accept_waits = true;
-		chan_timer_set(c->chan.ep, &c->accept_timer, GRACE_US - age);
+		chan_timer_set(c->chan.ep, &c->accept_timer, GRACE_US);
 		return NULL;
 	}
-	slot_drop(oldest, "it was slow to say hello and others wait");
-	return oldest;
+	while (o2g_list_empty(&c->slots_free))
+		if (!make_room(c))
+			return NULL;
+	return o2g_list_first(&c->slots_free, struct tcp_slot, link);
 }
 
 /* --- accepting --- */
@@ -342,7 +415,10 @@ static void slot_start(struct tcp_chan *c, struct tcp_slot *s, int fd)
 		close(fd);
 		return;
 	}
-	chan_timer_set(c->chan.ep, &c->slot_timer, 1000000);
+	o2g_list_del(&s->link);
+	o2g_list_add_tail(&s->link, &c->slots_used);
+	if (!c->slot_timer.link.next || o2g_list_empty(&c->slot_timer.link))
+		chan_timer_set(c->chan.ep, &c->slot_timer, 1000000);
 }
 
 /*
@@ -387,7 +463,7 @@ static void accept_all(struct tcp_chan *c)
 			break;
 	}
 	/* More may be waiting, and an edge tells only once. */
-	chan_timer_set(c->chan.ep, &c->accept_timer, 10000);
+	chan_timer_set(c->chan.ep, &c->accept_timer, ACCEPT_US);
 }
 
 static int listener_ready(struct chan_watch *w, u32 events)
@@ -414,11 +490,8 @@ int tcp_listen(struct tcp_chan *c, char *why, size_t why_size)
 	c->slot_timer.fn = slot_timer;
 	o2g_list_init(&c->accept_timer.link);
 	o2g_list_init(&c->slot_timer.link);
-	for (u32 i = 0; i < TCP_HELLO_SLOTS; i++) {
-		c->slots[i].watch.fd = -1;
-		c->slots[i].watch.ready = slot_ready;
-		c->slots[i].chan = c;
-	}
+	o2g_list_init(&c->slots_free);
+	o2g_list_init(&c->slots_used);
 	err = chan_watch_add(c->chan.ep, &c->listener, EPOLLIN | EPOLLET);
 	if (err) {
 		snprintf(why, why_size, "cannot watch the listening socket: %s",
@@ -432,14 +505,16 @@ int tcp_listen(struct tcp_chan *c, char *why, size_t why_size)
 
 void tcp_unlisten(struct tcp_chan *c)
 {
-	for (u32 i = 0; i < TCP_HELLO_SLOTS; i++) {
-		int fd = c->slots[i].watch.fd;
+	struct tcp_slot *s;
 
-		if (fd < 0)
-			continue;
-		slot_free(&c->slots[i]);
+	while ((s = slot_oldest(c))) {
+		int fd = s->watch.fd;
+
+		slot_free(s);
 		close(fd);
 	}
+	free(c->slots);
+	c->slots = NULL;
 	chan_timer_del(c->chan.ep, &c->slot_timer);
 	chan_timer_del(c->chan.ep, &c->accept_timer);
 	chan_watch_del(c->chan.ep, &c->listener);

@@ -6,7 +6,7 @@
 #include "channel.h"
 #include "hello.h"
 
-#define TCP_HELLO_SLOTS 32
+#define TCP_HELLO_SLOTS 256  /* where descriptors allow it */
 #define TCP_HELLO_US 5000000 /* time a stranger has for its hello */
 
 struct tcp_chan;
@@ -15,6 +15,7 @@ struct tcp_chan;
 struct tcp_slot {
 	struct chan_watch watch; /* fd -1: free */
 	struct tcp_chan *chan;
+	struct o2g_list link; /* slots_free, or slots_used: the oldest first */
 	u64 since_us;
 	u32 have;
 	struct tcp_challenge challenge;

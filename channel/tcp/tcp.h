@@ -35,9 +35,12 @@ struct tcp_chan {
 	struct chan_timer accept_timer;
 	bool accept_waits; /* for a free slot */
 	int reserve_fd; /* given up to refuse a connection when none is left */
-	struct tcp_slot slots[TCP_HELLO_SLOTS];
+	struct tcp_slot *slots; /* NULL: nobody has called so far */
+	u32 nslots;
+	struct o2g_list slots_free, slots_used;
 	struct chan_timer slot_timer;
-	u64 strangers; /* connections dropped before they proved anything */
+	bool crowd_said; /* that strangers take all slots */
+	u64 strangers;	 /* connections dropped before they proved anything */
 	u64 stranger_log_us, fd_log_us;
 
 	/* connections */

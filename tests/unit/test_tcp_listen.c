@@ -88,20 +88,53 @@ static void hello__byte_by_byte(void **state)
 	close(fd);
 }
 
+/* Ten tables full of them, and more: each is in its place for a moment only. */
 static void hello__half_open_flood(void **state)
 {
-	int fd[3 * TCP_HELLO_SLOTS];
+	enum { N = 2500 };
+	struct rlimit old, high;
+	int fd[N];
 	u64 start;
 
-	for (u32 i = 0; i < 3 * TCP_HELLO_SLOTS; i++)
+	getrlimit(RLIMIT_NOFILE, &old);
+	high = old;
+	high.rlim_cur = high.rlim_max < 8192 ? high.rlim_max : 8192;
+	assert_true(high.rlim_cur > N + TCP_HELLO_SLOTS + 100);
+	setrlimit(RLIMIT_NOFILE, &high);
+	for (u32 i = 0; i < N; i++)
 		fd[i] = dial_raw(a);
 	start = o2g_now_us();
 	exchange(b, a, 10); /* not kept out by those before it */
 	assert_true(o2g_now_us() - start < 3000000);
-	assert_true(tc(a)->strangers >= 2 * TCP_HELLO_SLOTS);
+	assert_true(tc(a)->strangers >= N - TCP_HELLO_SLOTS);
+	assert_true(tc(a)->crowd_said);
 	assert_true(none_lost(b));
-	for (u32 i = 0; i < 3 * TCP_HELLO_SLOTS; i++)
+	for (u32 i = 0; i < N; i++)
 		close(fd[i]);
+	setrlimit(RLIMIT_NOFILE, &old);
+}
+
+/* Its answer has been there for long; it is we who have not looked. */
+static void hello__read_before_dropped(void **state)
+{
+	struct tcp_hello_key k = { a->secret, "test" };
+	struct tcp_verdict_msg v;
+	struct tcp_answer answer;
+	struct tcp_challenge c;
+	int fd = dial_raw(a);
+
+	assert_true(read_raw(a, fd, &c, sizeof(c)));
+	assert_int_equal(
+		tcp_hello_answer(&k, &c, TCP_FIRST, 3, 0, "raw", &answer), 0);
+	assert_int_equal(send(fd, &answer, sizeof(answer), MSG_NOSIGNAL),
+			 sizeof(answer));
+	for (u32 i = 0; i < tc(a)->nslots; i++)
+		tc(a)->slots[i].since_us -= TCP_HELLO_US;
+	tc(a)->slot_timer.fn(&tc(a)->slot_timer);
+	assert_true(read_raw(a, fd, &v, sizeof(v)));
+	assert_int_equal(le32_to_cpu(v.code), TCP_ACCEPTED);
+	assert_int_equal(tc(a)->strangers, 0);
+	close(fd);
 }
 
 static void hello__time_limit(void **state)
@@ -110,7 +143,7 @@ static void hello__time_limit(void **state)
 
 	assert_true(send(fd, "O2Ga", 4, 0) == 4);
 	host_idle(both, 1, 100);
-	for (u32 i = 0; i < TCP_HELLO_SLOTS; i++) /* as if 5 s had passed */
+	for (u32 i = 0; i < tc(a)->nslots; i++) /* as if 5 s had passed */
 		tc(a)->slots[i].since_us -= TCP_HELLO_US;
 	assert_true(closed_raw(a, fd));
 	assert_int_equal(tc(a)->strangers, 1);
@@ -190,7 +223,7 @@ int main(void)
 		S(hello__replayed),	   S(hello__byte_by_byte),
 		S(hello__half_open_flood), S(hello__time_limit),
 		S(ports__range),	   S(ports__nonsense),
-		S(fds__none_left),
+		S(fds__none_left),	   S(hello__read_before_dropped),
 	};
 
 	return cmocka_run_group_tests(tests, loopback_only, NULL);
