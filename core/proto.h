@@ -230,8 +230,7 @@ struct o2g_core_ops {
 	 * and -EPERM mean "use packets instead", -EAGAIN: this time. May be
 	 * NULL.
 	 */
-	int (*get)(struct o2g_core *c, struct o2g_peer *p, u64 addr,
-		   const struct o2g_seg *segs, u32 nsegs, u64 len);
+	int (*get)(struct o2g_core *c, struct o2g_req *req, u64 addr, u64 len);
 	/* Registered memory for a put (write) or get; 0 or negative errno. */
 	int (*mem)(struct o2g_core *c, struct o2g_peer *p, u64 key, u64 offset,
 		   u64 len, bool write, struct o2g_seg *seg);

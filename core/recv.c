@@ -22,7 +22,7 @@ static bool try_get(struct o2g_core *c, struct o2g_req *req,
 	if (!(rts->flags & O2G_PKTF_GETTABLE) || !p->can_get || p->no_get ||
 	    !c->ops->get || req->view)
 		return false;
-	ret = c->ops->get(c, p, rts->aux, req->segs, req->nsegs, want);
+	ret = c->ops->get(c, req, rts->aux, want);
 	if (ret == -EAGAIN)
 		return false;
 	if (ret == -EOPNOTSUPP || ret == -EPERM) {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "carrier.h"
+#include "clock.h"
 #include "mem.h"
 
 void eng_tell(struct o2g_ep *ep)
@@ -25,12 +26,23 @@ void eng_tell(struct o2g_ep *ep)
 	}
 }
 
+static void both_have_copied(struct o2g_req *req)
+{
+	struct eng_copies *c = &eng_peer_of_core(req->peer)->copies;
+
+	if (!req->status)
+		eng_copies_both_took(c, req->got, o2g_now_ns() - c->since);
+	c->since = 0;
+}
+
 /* There is more to it than to say that it is done. False: do not say so. */
 static noinline bool complete_marked(struct o2g_ep *ep, struct eng_req *r)
 {
 	/* The driver has it as well, and may have been quicker. */
 	if (r->in_driver && !ep->driver->claim(ep, r))
 		return false;
+	if (r->timed)
+		both_have_copied(&r->core);
 	if (r->fn) {
 		r->next = NULL;
 		*ep->callbacks_tail = r;
@@ -157,28 +169,48 @@ void eng_match_grow(struct o2g_ep *ep)
 }
 
 /*
- * Two copies, by both ends at once, are quicker than one by a single core when no
- * cache holds the data: as long as both have a core, and the sender, who could do
- * without us, has nothing else to do.
+ * Two copies, by both ends at once, may be quicker than one by a single core: as
+ * long as both have a core, and the sender, who could do without us, has nothing
+ * else to do.
  */
 #define BOTH_COPY_MIN (2u << 20)
 
-static bool both_copy(struct o2g_ep *ep, struct chan_peer *cp, u64 len)
+static bool both_may_copy(struct o2g_ep *ep, struct chan_peer *cp, u64 len)
 {
 	return len >= BOTH_COPY_MIN && !ep->oversubscribed &&
 	       cp->chan->ops->waits && cp->chan->ops->waits(cp->chan, cp);
 }
 
-static int get(struct o2g_core *c, struct o2g_peer *p, u64 addr,
-	       const struct o2g_seg *segs, u32 nsegs, u64 len)
+/* Only one whose bytes wait for nobody else's can be timed. */
+static void time_both(struct eng_peer *p, struct o2g_req *req)
 {
-	struct chan_peer *cp = container_of(p, struct chan_peer, core);
+	if (p->copies.since || !o2g_list_empty(&p->cp.core.incoming))
+		return;
+	p->copies.since = o2g_now_ns();
+	eng_req_of(req)->timed = true;
+}
 
-	if (!cp->chan || !cp->chan->ops->get)
+static int get(struct o2g_core *c, struct o2g_req *req, u64 addr, u64 len)
+{
+	struct eng_peer *p = eng_peer_of_core(req->peer);
+	struct chan *chan = p->cp.chan;
+	u64 begin;
+	int err;
+
+	if (!chan || !chan->ops->get)
 		return -EOPNOTSUPP;
-	if (both_copy(ep_of_core(c), cp, len))
+	if (!both_may_copy(ep_of_core(c), &p->cp, len))
+		return chan->ops->get(chan, &p->cp, addr, req->segs, req->nsegs,
+				      len);
+	if (eng_copies_both(&p->copies)) {
+		time_both(p, req);
 		return -EAGAIN;
-	return cp->chan->ops->get(cp->chan, cp, addr, segs, nsegs, len);
+	}
+	begin = o2g_now_ns();
+	err = chan->ops->get(chan, &p->cp, addr, req->segs, req->nsegs, len);
+	if (!err)
+		eng_copies_one_took(&p->copies, len, o2g_now_ns() - begin);
+	return err;
 }
 
 static struct o2g_req *reply_alloc(struct o2g_core *c, struct o2g_peer *p)

@@ -3,6 +3,7 @@
 #ifndef ENG_PEER_H
 #define ENG_PEER_H
 
+#include "copies.h"
 #include "ep.h"
 
 #define ENG_AWAITED_NOW 1
@@ -24,6 +25,7 @@ struct eng_peer {
 	struct o2g_list asked;	  /* ... ep->resolving */
 	struct o2g_list held_rma; /* ... and puts and gets that wait for it */
 	unsigned taken;		  /* messages of it that probes have taken */
+	struct eng_copies copies;
 	char *error; /* what became of it, once it is lost; NULL: no memory */
 };
 

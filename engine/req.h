@@ -16,12 +16,13 @@ struct eng_req {
 	union {
 		_Alignas(64) u32 marks; /* all of them: mostly there is none */
 		struct {
-			atomic_bool done; /* set last; then only its owner
+			atomic_bool done;  /* set last; then only its owner
 					   * touches it */
-			bool detached;	  /* free it on completion */
-			bool in_driver;	  /* the driver has it (too, if
+			bool detached : 1; /* free it on completion */
+			bool timed : 1;	   /* eng_copies of its peer */
+			bool in_driver;	   /* the driver has it (too, if
 					   * SHARED) */
-			bool counted;	  /* ... and is in kern->callbacks */
+			bool counted;	   /* ... and is in kern->callbacks */
 		};
 	};
 	u32 slot;	      /* core.id is uses << 32 | slot + 1 */

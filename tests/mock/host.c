@@ -212,12 +212,12 @@ static void core_copy(struct o2g_core *c, const struct o2g_sink *to,
 	chan_sink_write(&s, from->base, len);
 }
 
-static int core_get(struct o2g_core *c, struct o2g_peer *p, u64 addr,
-		    const struct o2g_seg *segs, u32 nsegs, u64 len)
+static int core_get(struct o2g_core *c, struct o2g_req *req, u64 addr, u64 len)
 {
-	struct chan_peer *cp = peer_of(p);
+	struct chan_peer *cp = peer_of(req->peer);
 
-	return cp->chan->ops->get(cp->chan, cp, addr, segs, nsegs, len);
+	return cp->chan->ops->get(cp->chan, cp, addr, req->segs, req->nsegs,
+				  len);
 }
 
 static bool core_expose(struct o2g_core *c, struct o2g_req *req, u64 *addr)

@@ -172,12 +172,12 @@ static bool op_expose(struct o2g_core *core, struct o2g_req *req, u64 *addr)
 	return mock_of(core)->exposes;
 }
 
-static int op_get(struct o2g_core *core, struct o2g_peer *p, u64 addr,
-		  const struct o2g_seg *segs, u32 nsegs, u64 len)
+static int op_get(struct o2g_core *core, struct o2g_req *recv, u64 addr,
+		  u64 len)
 {
 	struct mock *m = mock_of(core);
-	struct mock_conn *back = mock_conn_of(p)->back;
-	struct o2g_sink s = { segs, nsegs, 0, len, NULL };
+	struct mock_conn *back = mock_conn_of(recv->peer)->back;
+	struct o2g_sink s = { recv->segs, recv->nsegs, 0, len, NULL };
 	struct o2g_req *req;
 	u8 *tmp;
 
