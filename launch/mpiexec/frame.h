@@ -17,7 +17,7 @@
 #include "buf.h"
 #include "loop.h"
 
-#define FRAME_GREETING "o2g-proxy protocol 2\n"
+#define FRAME_GREETING "o2g-proxy protocol 3\n"
 #define FRAME_MAX (64u << 20)
 /* More than any login script says before the greeting: this is no proxy. */
 #define FRAME_PREFACE_MAX (256u << 10)
@@ -40,13 +40,14 @@ enum frame_type {
 	FRAME_STDIN_TAKEN, /* ready for the next FRAME_STDIN */
 	FRAME_WAITING,	   /* a rank of this host waits in a barrier */
 	FRAME_FENCE_IN,	   /* all of them do: their new keys and values */
-	FRAME_ABORT,	   /* u32 exit code, which ranks: "0-3,7", "" all */
-	FRAME_EXIT,	   /* u32 wait status, u32 enum rank_state */
-	FRAME_CANNOT,	   /* u32 exit code, text: a rank could not start */
-	FRAME_TEXT,	   /* a line for the user */
-	FRAME_DONE,	   /* all ranks and their children are gone */
-	FRAME_SHARE,	   /* a rank can be reached: new keys and values */
-	FRAME_AWAIT,	   /* u32 the rank that this one waits to reach */
+	FRAME_ABORT,   /* u32 code, u32 after an error, which ranks: "0-3,7",
+			      "" all */
+	FRAME_EXIT,    /* u32 wait status, u32 enum rank_state */
+	FRAME_CANNOT,  /* u32 exit code, text: a rank could not start */
+	FRAME_TEXT,    /* a line for the user */
+	FRAME_DONE,    /* all ranks and their children are gone */
+	FRAME_SHARE,   /* a rank can be reached: new keys and values */
+	FRAME_AWAIT,   /* u32 the rank that this one waits to reach */
 	FRAME_LEAVING, /* a rank waits until all that can be reached leave */
 };
 

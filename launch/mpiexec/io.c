@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 /*
  * The job's stdout, stderr and stdin. A line goes out whole; the start of one,
- * a prompt or a row of dots, after a moment without the rest. We never block
+ * a prompt or a row of dots, after a moment without the rest. What we say ourselves
+ * takes its turn behind what the ranks have written. We never block
  * in a write: the descriptors are shared with others and cannot be made
  * non-blocking, so only as much is written as poll promises to be taken.
  */
@@ -42,6 +43,7 @@ struct part {
 };
 
 static struct sink sinks[2]; /* stdout, stderr */
+static bool one_sink;	     /* both are the same, so all goes to stdout */
 static struct part *parts;   /* 2 for each rank */
 static struct timer partial_timer;
 
@@ -54,6 +56,11 @@ static bool input_ended;
 
 static bool finishing; /* nothing more comes, */
 static bool finished;  /* and all is out */
+
+static struct sink *sink_of(int which)
+{
+	return &sinks[one_sink ? 0 : which];
+}
 
 static bool flushed(void)
 {
@@ -168,15 +175,21 @@ static void put_labelled(struct sink *s, struct part *p, const char *data,
 	}
 }
 
-/* A line that another rank has left open is closed first. */
+/* A line that somebody else has left open is closed. */
+static void begin_line(struct sink *s, const struct part *p)
+{
+	if (!s->open || s->open == p)
+		return;
+	sink_add(s, "\n", 1);
+	s->open->in_line = false;
+	s->open = NULL;
+}
+
 static void put(struct sink *s, struct part *p, size_t n)
 {
 	const char *data = buf_head(&p->data);
 
-	if (s->open && s->open != p) {
-		sink_add(s, "\n", 1);
-		s->open->in_line = false;
-	}
+	begin_line(s, p);
 	if (job.opt->label)
 		put_labelled(s, p, data, n);
 	else
@@ -199,11 +212,11 @@ void io_output(struct node *n, enum frame_type type, int rank,
 	n->unwritten += data->end - data->at;
 	nl = memrchr(buf_head(&p->data), '\n', buf_len(&p->data));
 	if (nl) { /* before the length: what comes at once may be long */
-		put(&sinks[which], p, nl + 1 - buf_head(&p->data));
+		put(sink_of(which), p, nl + 1 - buf_head(&p->data));
 		p->since = reading_ns();
 	}
 	if (buf_len(&p->data) > PARTIAL_MAX)
-		put(&sinks[which], p, buf_len(&p->data));
+		put(sink_of(which), p, buf_len(&p->data));
 	if (buf_len(&p->data) && !partial_timer.active)
 		timer_set(&partial_timer, PARTIAL_MS);
 	release();
@@ -223,7 +236,7 @@ static unsigned put_partial(unsigned ms)
 		if (!buf_len(&p->data))
 			continue;
 		if (age >= ms)
-			put(&sinks[i % 2], p, buf_len(&p->data));
+			put(sink_of(i % 2), p, buf_len(&p->data));
 		else if (!next || ms - age < next)
 			next = ms - age;
 	}
@@ -236,6 +249,29 @@ static void on_partial(struct timer *t)
 
 	if (next)
 		timer_set(t, held_since ? PARTIAL_MS : next);
+}
+
+void io_put_partial(void)
+{
+	put_partial(0);
+}
+
+/* Our own lines. */
+static void io_say(const char *line, size_t n)
+{
+	struct sink *s = sink_of(1);
+
+	begin_line(s, NULL);
+	sink_add(s, line, n);
+}
+
+/* The same terminal, pipe or file? Lines for one would cut those for the other. */
+static bool same(int a, int b)
+{
+	struct stat x, y;
+
+	return !fstat(a, &x) && !fstat(b, &y) && x.st_dev == y.st_dev &&
+	       x.st_ino == y.st_ino;
 }
 
 static void open_sink(struct sink *s, int fd)
@@ -322,6 +358,8 @@ void io_init(void)
 	partial_timer.fn = on_partial;
 	open_sink(&sinks[0], STDOUT_FILENO);
 	open_sink(&sinks[1], STDERR_FILENO);
+	one_sink = same(STDOUT_FILENO, STDERR_FILENO);
+	say_through(io_say);
 	if (job.opt->stdin_rank == STDIN_NONE)
 		return;
 	input = (struct watch){ .fd = STDIN_FILENO,
@@ -354,4 +392,5 @@ void io_finish(void)
 		timer_set(&last_words, LAST_WORDS_MS);
 	loop_run(&finished);
 	timer_clear(&last_words);
+	say_through(NULL);
 }

@@ -131,12 +131,13 @@ static void on_leaving(struct node *n, int rank, struct reader *data)
 static void on_abort(struct node *n, int rank, struct reader *data)
 {
 	int code = (int)read_u32(data);
+	bool error = read_u32(data);
 	const char *ranks = read_str(data);
 
 	if (*ranks)
 		verdict_abort_some(rank, code, ranks);
 	else
-		verdict_abort(rank, code);
+		verdict_abort(rank, code, error);
 }
 
 static void on_exit_of(struct node *n, int rank, struct reader *data)
@@ -212,9 +213,9 @@ static void on_text(struct chan *c, const char *line)
 	struct node *n = c->arg;
 
 	if (++n->lines <= TEXT_LINES)
-		fprintf(stderr, "%s: %s\n", n->name, line);
+		say_plain("%s: %s", n->name, line);
 	else if (n->lines == TEXT_LINES + 1)
-		fprintf(stderr, "%s: (more lines are not shown)\n", n->name);
+		say_plain("%s: (more lines are not shown)", n->name);
 }
 
 static char *why_not_started(struct node *n)

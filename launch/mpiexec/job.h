@@ -89,8 +89,9 @@ void verdict_init(void);
 /* The job has failed and will be ended. @text is freed; NULL says nothing. */
 void verdict_fail(enum cause cause, int rank, int code, char *text);
 void verdict_exit(int rank, int status, enum rank_state state);
-/* All ranks are to end, also where a failure would end nobody else. */
-void verdict_abort(int rank, int code);
+/* All ranks are to end, also where a failure would end nobody else: the program
+ * wants it, or has made an error. */
+void verdict_abort(int rank, int code, bool error);
 /* Some ranks are to end, as in "0-3,7", and the others go on. */
 void verdict_abort_some(int by, int code, const char *ranks);
 /* The others go on: have them know who has exited. */
@@ -106,6 +107,8 @@ void verdict_finish(void);
 void io_init(void);
 void io_output(struct node *n, enum frame_type type, int rank,
 	       struct reader *data);
+/* Starts of lines do not wait any longer for the rest. */
+void io_put_partial(void);
 void io_stdin_taken(void);
 /* Terminal: we may have come to the foreground. */
 void io_stdin_retry(void);

@@ -26,6 +26,7 @@
 
 #define KEY_MAX 64
 #define VALUE_MAX 1024
+#define UNREAD_MAX (64u << 10)
 
 static struct buf fresh; /* key, value ... since the last fence */
 static int in_barrier;
@@ -51,7 +52,9 @@ static void flush(struct rank *r)
 		buf_consume(&r->pmi_out,
 			    n < 0 ? buf_len(&r->pmi_out) : (size_t)n);
 	}
-	r->pmi.events = POLLIN | (buf_len(&r->pmi_out) ? POLLOUT : 0);
+	/* Whoever does not read its answers is not asked for more questions. */
+	r->pmi.events = (buf_len(&r->pmi_out) < UNREAD_MAX ? POLLIN : 0) |
+			(buf_len(&r->pmi_out) ? POLLOUT : 0);
 }
 
 static void answer(struct rank *r, const char *fmt, ...)
@@ -215,11 +218,15 @@ static void do_abort(struct rank *r, const char *line)
 {
 	char ranks[PMI_LINE_MAX] = "";
 	struct buf b = { 0 };
-	int code = 1;
+	int code = 1, error = 0;
 
 	pmi_field_int(line, "exitcode", &code);
+	pmi_field_int(line, "code", &code);
+	pmi_field_int(line, "error", &error);
 	pmi_field(line, "ranks", ranks, sizeof(ranks));
+	proxy_io_flush(r); /* its own words come first */
 	buf_put_u32(&b, code);
+	buf_put_u32(&b, error != 0);
 	buf_put_str(&b, ranks);
 	chan_send(&proxy.up, FRAME_ABORT, r->spec->rank, b.data, buf_len(&b));
 	buf_cleanup(&b);

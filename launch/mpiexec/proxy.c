@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 /*
- * Nobody is left behind. A rank leads its own process group and dies with the
+ * Nobody is left behind. A rank leads its own session and dies with the
  * proxy (PR_SET_PDEATHSIG); what it leaves when it dies becomes a child of the
  * proxy (PR_SET_CHILD_SUBREAPER), which ends it when the job ends. The proxy
  * ends when its control stream does: when mpiexec ends, however that comes.
@@ -14,6 +14,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
@@ -33,6 +34,16 @@ static void signal_ranks(int sig)
 	for (int i = 0; i < proxy.nranks; i++)
 		if (proxy.ranks[i].pid > 0)
 			kill(-proxy.ranks[i].pid, sig);
+}
+
+static void pass_signal(int sig)
+{
+	if (sig == SIGCONT)
+		stop_over();
+	if (sig == SIGTSTP)
+		stop_ranks();
+	else
+		signal_ranks(sig);
 }
 
 static void report_exit(struct rank *r, int status)
@@ -218,7 +229,7 @@ static void on_frame(struct chan *c, enum frame_type type, int rank,
 		proxy_io_stdin(rank, data);
 		break;
 	case FRAME_SIGNAL:
-		signal_ranks(read_u32(data));
+		pass_signal(read_u32(data));
 		break;
 	case FRAME_END:
 		end_ranks(read_u32(data));
@@ -283,6 +294,9 @@ static void catch_signals(void)
 	sigaddset(&set, SIGHUP);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	signals.fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (signals.fd < 0)
+		fail(EXIT_TROUBLE, "cannot wait for signals: %s",
+		     strerror(errno));
 	signals.events = POLLIN;
 	signals.fn = on_signal;
 	watch_add(&signals);
@@ -305,6 +319,7 @@ static void raise_limit(void)
 
 int proxy_main(void)
 {
+	prctl(PR_SET_NAME, "o2g-proxy"); /* and not "exe" */
 	raise_limit();
 	setsid(); /* fails harmlessly if we lead a session already */
 	reap_adopt();

@@ -22,6 +22,7 @@ struct rank {
 	enum rank_state state;
 	bool in_barrier, in_spawn, leaving;
 	bool aborted;	   /* SIGTERM has been sent to it, but not to all */
+	bool stopping;	   /* it handles SIGTSTP, and is stopped after that */
 	int spawn, spawns; /* of a request to spawn, which one of how many */
 	struct watch out, err; /* what it writes; fd -1: closed */
 	struct watch in;       /* its stdin, if it has one */
@@ -59,6 +60,10 @@ int spawn_rank(struct rank *r, char **why);
 void hall_prepare(void);
 /* In the new process: tell the rank which seat it has in the hall of @owner. */
 void hall_set_environment(pid_t owner, int seat);
+
+/* --- stop.c --- */
+void stop_ranks(void); /* as SIGTSTP does */
+void stop_over(void);  /* they go on */
 
 /* --- proxy_io.c --- */
 void proxy_io_start(struct rank *r, int in, int out, int err);

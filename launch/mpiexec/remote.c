@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -84,8 +85,14 @@ static _Noreturn void become_agent(const struct node *n, int fd)
 	setsid();
 	signals_restore();
 	if (n->here) {
-		execl("/proc/self/exe", "o2g-proxy", NULL);
-		say("cannot run /proc/self/exe: %s", strerror(errno));
+		const char *self = (const char *)getauxval(AT_EXECFN);
+
+		/* The very same file, even if there is another by now. */
+		execl("/proc/self/exe", "o2g-proxy", "--proxy", NULL);
+		if (self) /* no /proc */
+			execl(self, "o2g-proxy", "--proxy", NULL);
+		say("cannot run %s: %s", self ? self : "/proc/self/exe",
+		    strerror(errno));
 		_exit(EXIT_NOT_RUN);
 	}
 	script = xprintf("exec %s \"$@\"",

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 /* Signals for the job: the ranks get them too. */
+#include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
@@ -102,6 +103,9 @@ void signals_init(void)
 	sigprocmask(SIG_BLOCK, &set, &before);
 	signal(SIGPIPE, SIG_IGN);
 	watch.fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (watch.fd < 0)
+		fail(EXIT_TROUBLE, "cannot wait for signals: %s",
+		     strerror(errno));
 	watch.events = POLLIN;
 	watch.fn = on_signal;
 	watch_add(&watch);

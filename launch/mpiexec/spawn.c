@@ -171,7 +171,7 @@ static _Noreturn void become_rank(const struct rank *r, struct plumbing *p,
 {
 	const struct start_app *app = &proxy.start.apps[r->spec->app];
 
-	setpgid(0, 0);
+	setsid(); /* see stop.c */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(EXIT_TROUBLE);
@@ -284,7 +284,6 @@ int spawn_rank(struct rank *r, char **why)
 		close_all(&p);
 		return EXIT_TROUBLE;
 	}
-	setpgid(r->pid, r->pid);
 	err = await(r, &p, why);
 	if (err)
 		close_all(&p);

@@ -54,17 +54,58 @@ char *xprintf(const char *fmt, ...)
 	return p;
 }
 
+/* --- what we say --- */
+
+static void (*say_to)(const char *line, size_t n);
+
+void say_through(void (*fn)(const char *line, size_t n))
+{
+	say_to = fn;
+}
+
+/* Bytes of a character in UTF-8 that is no control character; 0: it is none. */
+static size_t printable(const unsigned char *s)
+{
+	size_t n = s[0] < 0x80		 ? 1 :
+		   (s[0] & 0xe0) == 0xc0 ? 2 :
+		   (s[0] & 0xf0) == 0xe0 ? 3 :
+		   (s[0] & 0xf8) == 0xf0 ? 4 :
+					   0;
+
+	if (n == 1)
+		return (s[0] >= ' ' && s[0] != 0x7f) || s[0] == '\t';
+	for (size_t i = 1; i < n; i++)
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+	return s[0] == 0xc2 && s[1] < 0xa0 ? 0 : n;
+}
+
+void tame(char *text)
+{
+	unsigned char *s = (unsigned char *)text;
+
+	while (*s) {
+		size_t n = printable(s);
+
+		if (!n)
+			*s = '?';
+		s += n ? n : 1;
+	}
+}
+
 /* In one write, so that lines of several processes do not mix. */
-static void say_v(const char *fmt, va_list ap)
+static void say_line(const char *front, const char *fmt, va_list ap)
 {
 	char line[2048];
-	int n = snprintf(line, sizeof(line), "mpiexec: ");
+	int n = snprintf(line, sizeof(line) - 1, "%s", front);
 
-	n += vsnprintf(line + n, sizeof(line) - n, fmt, ap);
-	if (n > (int)sizeof(line) - 2)
-		n = sizeof(line) - 2;
+	vsnprintf(line + n, sizeof(line) - 1 - n, fmt, ap);
+	tame(line);
+	n = (int)strlen(line);
 	line[n++] = '\n';
-	if (write(STDERR_FILENO, line, n) < 0)
+	if (say_to)
+		say_to(line, n);
+	else if (write(STDERR_FILENO, line, n) < 0)
 		return;
 }
 
@@ -73,7 +114,16 @@ void say(const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	say_v(fmt, ap);
+	say_line("mpiexec: ", fmt, ap);
+	va_end(ap);
+}
+
+void say_plain(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	say_line("", fmt, ap);
 	va_end(ap);
 }
 
@@ -81,8 +131,9 @@ void fail(int code, const char *fmt, ...)
 {
 	va_list ap;
 
+	say_to = NULL;
 	va_start(ap, fmt);
-	say_v(fmt, ap);
+	say_line("mpiexec: ", fmt, ap);
 	va_end(ap);
 	exit(code);
 }

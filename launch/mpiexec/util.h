@@ -19,8 +19,14 @@ void *xrealloc(void *p, size_t n);
 char *xstrdup(const char *s);
 char *xprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* One line on stderr: "mpiexec: text". */
+/* One line on stderr: "mpiexec: text". What could upset a terminal is replaced. */
 void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* The text alone. */
+void say_plain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* Not to stderr itself, but to whoever writes there; NULL: to stderr again. */
+void say_through(void (*fn)(const char *line, size_t n));
+/* Replaces control characters, and what is not UTF-8. */
+void tame(char *text);
 /* The same, then exit. Only while nothing has been started. */
 _Noreturn void fail(int code, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));

@@ -64,6 +64,7 @@ static const char *outcome(bool ends)
 static void pronounce(const char *and)
 {
 	timer_clear(&settle_timer);
+	io_put_partial(); /* the ranks' own words come first */
 	if (first.text)
 		say("%s%s", first.text, and);
 	free(first.text);
@@ -322,10 +323,12 @@ void verdict_check_waiting(void)
 	cannot_go_on(text);
 }
 
-void verdict_abort(int rank, int code)
+void verdict_abort(int rank, int code, bool error)
 {
-	char *text = xprintf("rank %d on %s called MPI_Abort with code %d",
-			     rank, job_host(rank), code);
+	char *text = xprintf(
+		error ? "rank %d on %s ended after an MPI error (class %d)" :
+			"rank %d on %s called MPI_Abort with code %d",
+		rank, job_host(rank), code);
 
 	abort_wanted = true;
 	if (first.cause && !settle_timer.active && !job.ending) {

@@ -327,12 +327,10 @@ bool pmi_launched_by_us(void)
 	return name && !strcmp(name, "mpiexec");
 }
 
-void pmi_abort(int code, const char *text)
+void pmi_abort(int code, enum pmi_why why)
 {
 	const struct pmi_client *c = client;
 
-	if (text)
-		o2g_error("%s", text);
 	if (!c || c == &pmi_local_client)
 		return;
 	/* Hydra throws away what its ranks have written and it has not read. */
@@ -340,7 +338,7 @@ void pmi_abort(int code, const char *text)
 		usleep(50000);
 	/* Without the lock: its holder may be waiting for a barrier that will
 	 * never come, and no answer is expected. */
-	c->abort(code);
+	c->abort(code, why == PMI_ERROR);
 }
 
 /* "0-3,7" from numbers that ascend. False: it does not fit. */
@@ -362,14 +360,15 @@ static bool list_ranks(const int *ranks, int n, char *text, size_t size)
 	return true;
 }
 
-void pmi_abort_some(int code, const int *ranks, int n)
+void pmi_abort_some(int code, enum pmi_why why, const int *ranks, int n)
 {
 	const struct pmi_client *c = client;
 	char text[PMI_LINE_MAX - 128];
 
 	if (n < job_size && pmi_shares() &&
 	    list_ranks(ranks, n, text, sizeof(text)))
-		c->abort_some(code, text); /* without the lock: see above */
+		c->abort_some(code, why == PMI_ERROR,
+			      text); /* without the lock: see above */
 	else
-		pmi_abort(code, NULL);
+		pmi_abort(code, why);
 }

@@ -76,14 +76,23 @@ int pmi_nodes(int *node);
 /* Says goodbye: from here on, leaving is no failure of the job. */
 int pmi_finalize(void);
 
+/* The exit code of a process that ends with @code, which may be any number: a failure
+ * must not look like success. */
+static inline int pmi_exit_code(int code)
+{
+	return code && !(code & 0xff) ? 1 : code & 0xff;
+}
+
+/* Who wants the end: the program itself, or the library, after an error. */
+enum pmi_why { PMI_CALLED, PMI_ERROR };
+
 /*
- * Prints @text if not NULL, and asks the launcher to end the whole job with
- * exit code @code. Returns; the caller must exit with @code. Safe while another
- * thread waits in a call above.
+ * Asks the launcher to end the whole job with that code. Returns; the caller must
+ * exit with pmi_exit_code(). Safe while another thread waits in a call above.
  */
-void pmi_abort(int code, const char *text);
+void pmi_abort(int code, enum pmi_why why);
 /* The same for some of the ranks, of which we are one. Where the launcher cannot
  * do that, for all. */
-void pmi_abort_some(int code, const int *ranks, int n);
+void pmi_abort_some(int code, enum pmi_why why, const int *ranks, int n);
 
 #endif

@@ -282,11 +282,22 @@ static int pmi1_finalize(void)
 	return err;
 }
 
-static void pmi1_abort(int code)
+/* Other launchers exit with that number; ours is told all of it. */
+static void describe_abort(char *text, size_t size, int code, bool error)
 {
-	char line[64];
+	int n = snprintf(text, size, "cmd=abort exitcode=%d",
+			 pmi_exit_code(code));
 
-	snprintf(line, sizeof(line), "cmd=abort exitcode=%d\n", code);
+	if (shares)
+		snprintf(text + n, size - n, " code=%d error=%d", code, error);
+}
+
+static void pmi1_abort(int code, bool error)
+{
+	char line[128];
+
+	describe_abort(line, sizeof(line) - 1, code, error);
+	strcat(line, "\n");
 	/* Short enough to go out in one write, whoever else writes. */
 	if (pmi_conn_send(&conn, line))
 		return;
@@ -297,12 +308,12 @@ static void pmi1_abort(int code)
 		poll(&(struct pollfd){ .fd = conn.fd }, 1, 1000);
 }
 
-static void pmi1_abort_some(int code, const char *ranks)
+static void pmi1_abort_some(int code, bool error, const char *ranks)
 {
-	char line[PMI_LINE_MAX];
+	char line[PMI_LINE_MAX], what[128];
 
-	snprintf(line, sizeof(line), "cmd=abort exitcode=%d ranks=%s\n", code,
-		 ranks);
+	describe_abort(what, sizeof(what), code, error);
+	snprintf(line, sizeof(line), "%s ranks=%s\n", what, ranks);
 	pmi_conn_send(&conn, line);
 }
 

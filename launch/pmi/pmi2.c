@@ -248,7 +248,7 @@ static int pmi2_finalize(void)
 }
 
 /* The protocol has no place for the code, but for a text: that says it. */
-static void pmi2_abort(int code)
+static void pmi2_abort(int code, bool error)
 {
 	char text[96];
 

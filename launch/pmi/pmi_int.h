@@ -31,13 +31,14 @@ struct pmi_client {
 	int (*answered)(bool wait, char **value);
 	int (*nodes)(int *node, int size);
 	int (*finalize)(void);
-	void (*abort)(int code);
+	void (*abort)(int code, bool error);
 	/* What our own launcher can do besides; NULL in other clients. */
 	bool (*shares)(void);
 	int (*share)(void);
 	int (*await)(int owner);
 	int (*leave)(void);
-	void (*abort_some)(int code, const char *ranks); /* "0-3,7" */
+	/* @ranks: "0-3,7" */
+	void (*abort_some)(int code, bool error, const char *ranks);
 };
 
 extern const struct pmi_client pmi1_client, pmi2_client, pmix_client;

@@ -105,7 +105,7 @@ static int local_nodes(int *node, int size)
 	return 0;
 }
 
-static void local_abort(int code)
+static void local_abort(int code, bool error)
 {
 }
 

@@ -260,9 +260,9 @@ static int pmix_finalize(void)
 	return status == PMIX_ABI_OK ? 0 : failed("PMIx_Finalize", status);
 }
 
-static void pmix_abort(int code)
+static void pmix_abort(int code, bool error)
 {
-	lib.Abort(code, "aborted", NULL, 0);
+	lib.Abort(pmi_exit_code(code), "aborted", NULL, 0);
 }
 
 const struct pmi_client pmix_client = {

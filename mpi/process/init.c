@@ -19,41 +19,39 @@ struct mpii_process mpii;
 
 static pid_t starter;
 
-/* The exit code, with all said that there is to say. */
-static int last_words(int code, const char *text)
+/* What there is to say, and what the program has printed. */
+static void last_words(const char *text)
 {
-	int status = code & 0xff;
-
 	if (text)
 		o2g_error("%s", text);
-	/* What the program has printed should be seen, but a thread that died
-	 * inside printf must not keep us. */
+	/* That should be seen, but a thread that died inside printf must not
+	 * keep us. */
 	if (!ftrylockfile(stdout)) {
 		fflush_unlocked(stdout);
 		funlockfile(stdout);
 	}
-	/* a failure must not look like success */
-	return code && !status ? 1 : status;
+}
+
+static _Noreturn void end_job(int code, enum pmi_why why, const char *text)
+{
+	last_words(text);
+	/* The child of a fork is not what the launcher has started. */
+	if (!starter || starter == getpid())
+		pmi_abort(code, why);
+	_exit(pmi_exit_code(code));
 }
 
 _Noreturn void mpii_abort(int code, const char *text)
 {
-	int status = last_words(code, text);
-
-	/* The child of a fork is not what the launcher has started. */
-	if (starter && starter != getpid())
-		_exit(status);
-	pmi_abort(status, NULL);
-	_exit(status);
+	end_job(code, PMI_ERROR, text);
 }
 
 _Noreturn void mpii_abort_some(int code, const char *text, const int *ranks,
 			       int n)
 {
-	int status = last_words(code, text);
-
-	pmi_abort_some(status, ranks, n);
-	_exit(status);
+	last_words(text);
+	pmi_abort_some(code, PMI_ERROR, ranks, n);
+	_exit(pmi_exit_code(code));
 }
 
 /* The level we give for a required one: the same, or the next above. */
@@ -200,7 +198,7 @@ int PMPI_Abort(MPI_Comm comm, int errorcode)
 	c = mpii_comm_get(comm);
 	snprintf(text, sizeof(text), "MPI_Abort with code %d on %s", errorcode,
 		 c ? mpii_comm_words(c) : "an invalid communicator");
-	mpii_abort(errorcode, text);
+	end_job(errorcode, PMI_CALLED, text);
 }
 MPII_ALIAS(Abort);
 

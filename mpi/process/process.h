@@ -40,7 +40,7 @@ static inline bool mpii_world_running(void)
 	       MPII_WORLD_RUNNING;
 }
 
-/* Ends the job: tells the launcher, then exits. Does not return. */
+/* After an error, ends the job: tells the launcher, then exits. Does not return. */
 _Noreturn void mpii_abort(int code, const char *text);
 /* The same for some ranks of the world, in ascending order, and us among them;
  * for all where the launcher knows no other way. */

@@ -67,4 +67,11 @@ expect_rc 0
 on_tty "ready" '\x03' "passed on" '\x03' -- "$MPIEXEC" -n 1 sh -c \
 	'trap "" INT; echo ready; sleep 20; sleep 20'
 expect_rc 130
+
+# One terminal for both: a line of stderr does not go on where one of stdout stops.
+on_tty "zzz" 'x' -- "$MPIEXEC" -n 1 sh -c \
+	'printf "half a line"; sleep 0.4; echo error >&2; sleep 0.4; echo " and the rest"'
+expect_rc 0
+expect "$TMP/out" '^half a line.?$'
+expect "$TMP/out" '^error.?$'
 exit 0

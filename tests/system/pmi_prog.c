@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "log.h"
 #include "pmi.h"
 
 static struct pmi_job job;
@@ -123,8 +124,15 @@ static void many_barriers(int n)
 static void *abort_now(void *arg)
 {
 	usleep(100000);
-	pmi_abort(23, "a thread has had enough");
+	o2g_error("a thread has had enough");
+	pmi_abort(23, PMI_CALLED);
 	_exit(23);
+}
+
+static void abort_as_asked(int code)
+{
+	o2g_error("asked to");
+	pmi_abort(code, PMI_CALLED);
 }
 
 /* One thread aborts while the other waits in a barrier forever. */
@@ -148,7 +156,7 @@ static void kill_and_abort(void)
 		usleep(10000);
 		raise(SIGKILL);
 	}
-	pmi_abort(1, NULL);
+	pmi_abort(1, PMI_CALLED);
 	_exit(1);
 }
 
@@ -204,7 +212,7 @@ int main(int argc, char **argv)
 	else if (!strcmp(what, "abort-in-barrier"))
 		abort_in_barrier();
 	else if (!strcmp(what, "abort") && job.rank == job.size - 1)
-		pmi_abort(number, "asked to");
+		abort_as_asked(number);
 	else if (!strcmp(what, "exit-early") && job.rank == job.size - 1)
 		exit(number);
 	else if (!strcmp(what, "kill-self") && job.rank == job.size - 1)
