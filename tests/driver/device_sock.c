@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /* What else a program may do with a socket that the driver has: device_sock [case]. */
 #include <errno.h>
+#include <fcntl.h>
+#include <linux/bpf.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "pair.h"
@@ -111,6 +114,88 @@ static void socket__protocol(void)
 	close(tcp[0]), close(tcp[1]);
 }
 
+/* --- others that want the socket --- */
+
+static int sockmap(void)
+{
+	union bpf_attr attr;
+
+	memset(&attr, 0, sizeof(attr));
+	attr.map_type = BPF_MAP_TYPE_SOCKMAP;
+	attr.key_size = attr.value_size = 4;
+	attr.max_entries = 1;
+	return (int)syscall(SYS_bpf, BPF_MAP_CREATE, &attr, sizeof(attr));
+}
+
+static int map_takes(int map, int fd)
+{
+	union bpf_attr attr;
+	uint32_t key = 0;
+
+	memset(&attr, 0, sizeof(attr));
+	attr.map_fd = (uint32_t)map;
+	attr.key = (uintptr_t)&key;
+	attr.value = (uintptr_t)&fd;
+	return (int)syscall(SYS_bpf, BPF_MAP_UPDATE_ELEM, &attr, sizeof(attr));
+}
+
+/* A map stays away as well, and a socket of a map is not for the driver. */
+static void socket__sockmap(void)
+{
+	int map = sockmap();
+
+	CHECK(map >= 0);
+	open_with_sockets();
+	CHECK(map_takes(map, tcp[0]) == -1);
+	CHECK(errno == EBUSY || errno == EINVAL);
+	CHECK(dev_inject(&a, 1, 7, data, 8) == 0);
+	dev_recv(&b, 1, 0, 7, NULL, 8);
+	got(&b, 1, 7, 8);
+	close_pair();
+	CHECK(map_takes(map, tcp[0]) == 0);
+	dev_open(&a, 0, 2, 16);
+	CHECK(dev_register(&a, 1, tcp[0]) == -EBUSY);
+	dev_close(&a);
+	close(map), close(tcp[0]), close(tcp[1]);
+}
+
+static void socket__tls_first(void)
+{
+	dev_tcp_pair(tcp);
+	if (setsockopt(tcp[0], IPPROTO_TCP, TCP_ULP, "tls", 3))
+		return; /* this kernel has none */
+	dev_open(&a, 0, 2, 16);
+	CHECK(dev_register(&a, 1, tcp[0]) == -EBUSY);
+	dev_close(&a);
+	close(tcp[0]), close(tcp[1]);
+}
+
+/* It is registered with one endpoint at a time, of whatever kind. */
+static void socket__registered_twice(void)
+{
+	struct o2gd_paper_init i = { .version = O2GD_VERSION, .nsocks = 2 };
+	struct o2gd_socket s = { .peer = 1 };
+	struct dev paper = { .fd = open(O2GD_DEVICE, O_RDWR) };
+	struct dev third;
+
+	open_with_sockets();
+	s.fd = tcp[0];
+	dev_open(&third, 0, 3, 16);
+	CHECK(dev_register(&third, 1, tcp[0]) == -EBUSY);
+	CHECK(dev_call(&paper, O2GD_PAPER_INIT, &i) == 0);
+	CHECK(dev_call(&paper, O2GD_PAPER_SOCKET, &s) == -EBUSY);
+	CHECK(dev_inject(&a, 1, 7, data, 8) == 0);
+	dev_recv(&b, 1, 0, 7, NULL, 8);
+	got(&b, 1, 7, 8);
+	close_pair();
+	CHECK(dev_call(&paper, O2GD_PAPER_SOCKET, &s) == 0);
+	CHECK(dev_register(&third, 1, tcp[0]) == -EBUSY);
+	close(paper.fd);
+	CHECK(dev_register(&third, 1, tcp[0]) == 0);
+	dev_close(&third);
+	close(tcp[0]), close(tcp[1]);
+}
+
 /* Only what the driver has sent is received, once there is a link. */
 static void socket__raw_beside_the_link(void)
 {
@@ -140,6 +225,9 @@ int main(int argc, char **argv)
 		DEV_CASE(socket__disconnects),
 		DEV_CASE(socket__listens),
 		DEV_CASE(socket__protocol),
+		DEV_CASE(socket__sockmap),
+		DEV_CASE(socket__tls_first),
+		DEV_CASE(socket__registered_twice),
 		DEV_CASE(socket__raw_beside_the_link),
 		DEV_CASE(socket__listens_unloaded),
 	};
