@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 /*
  * lab/fuzz_dev SECONDS [SEED]: bad programs and bad peers for the driver, in a
- * guest of the lab. fuzz_paper.c has the eight calls, fuzz_lib.c the dice.
+ * guest of the lab. fuzz_socks.c has what is done with connections, fuzz_around.c
+ * what a process does to itself, fuzz_paper.c the eight calls, fuzz_lib.c the dice.
  *
- * Again and again a process opens endpoints, joins them by TCP connections and
- * does everything with them that a program can, in an order and with arguments
- * that make no sense, from several threads: calls, the mapped rings, sockets
- * that close, reset and get the wrong bytes. It is killed at a random moment.
- * What is tested is that the kernel neither reports anything (lab/ktap looks)
- * nor keeps anything, and that the process ends when it is killed.
+ * Again and again two processes open endpoints, join them by TCP connections, inside
+ * and between them, and do everything with them that a program can, in an order and
+ * with arguments that make no sense, from several threads: calls, the mapped rings,
+ * sockets that close, reset and get the wrong bytes. They are killed at random
+ * moments. What is tested is that the kernel neither reports anything (lab/ktap looks)
+ * nor keeps anything, and that a process ends when it is killed.
  */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <poll.h>
 #include <pthread.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -25,7 +25,6 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -34,54 +33,14 @@
 
 #include "fuzz.h"
 
-#define NEPS 3
-#define NSLOTS 64
 #define WAIT_DEAD 30 /* seconds that a killed process may take to end */
 
-/* Shared by the threads of one process; races on it are welcome. */
-static struct {
-	int fd;
-	void *area;
-	size_t size;
-	struct o2gd_setup setup;
-} eps[NEPS];
-
-/* Ends of connections; raw ones are ours to write nonsense into. */
-static int socks[2 * NEPS], raws[NEPS];
-/* --- connections --- */
-
-static void register_socket(int ep, uint32_t peer, int fd)
-{
-	struct o2gd_socket s = { .peer = peer, .fd = fd };
-
-	ioctl(eps[ep].fd, O2GD_SOCKET, &s);
-}
-
-/* Endpoint 0 to all others and back; each also has a peer that is ours. */
-static void join(void)
-{
-	int i, pair[2];
-
-	for (i = 1; i < NEPS; i++) {
-		if (tcp_pair(pair))
-			continue;
-		socks[2 * i] = pair[0];
-		socks[2 * i + 1] = pair[1];
-		register_socket(0, i, pair[0]);
-		register_socket(i, 0, pair[1]);
-	}
-	for (i = 0; i < NEPS; i++) {
-		if (tcp_pair(pair))
-			continue;
-		raws[i] = pair[0];
-		register_socket(i, NEPS, pair[1]);
-		close(pair[1]);
-	}
-}
+struct endpoint eps[NEPS];
+uint32_t first_rank;
 
 /* --- endpoints --- */
 
-static void map_area(int i)
+void map_area(int i)
 {
 	void *p = mmap(NULL, eps[i].setup.map_size, PROT_READ | PROT_WRITE,
 		       MAP_SHARED, eps[i].fd, 0);
@@ -92,13 +51,13 @@ static void map_area(int i)
 	eps[i].size = eps[i].setup.map_size;
 }
 
-static void open_endpoint(int i)
+void open_endpoint(int i)
 {
 	uint32_t slots = NSLOTS;
 	struct o2gd_setup s = {
 		.version = O2GD_VERSION,
-		.rank = i,
-		.size = NEPS + 1,
+		.rank = first_rank + i,
+		.size = NRANKS,
 		.sq_entries = 16,
 		.cq_entries = 1u << (3 + below(4)),
 		.dump_size = 4096u << below(6),
@@ -128,7 +87,7 @@ static void fill_sqe(struct o2gd_sqe *e)
 	e->op = number(7);
 	e->flags = number(2);
 	e->slot = number(NSLOTS);
-	e->peer = one_in(5) ? O2GD_ANY : number(NEPS + 1);
+	e->peer = one_in(5) ? O2GD_ANY : number(NRANKS);
 	e->tag = tag();
 	e->ignore = one_in(4) ? rnd() : 0;
 	e->len = length();
@@ -157,7 +116,7 @@ static void submit(int fd)
 
 static void inject(int fd)
 {
-	struct o2gd_inject i = { .peer = number(NEPS + 1),
+	struct o2gd_inject i = { .peer = number(NRANKS),
 				 .len = length(),
 				 .tag = tag() };
 
@@ -175,7 +134,7 @@ static void burst(int fd)
 	while (n-- && b.len < sizeof(packed) - 600) {
 		struct o2gd_small *s = (void *)(packed + b.len);
 
-		*s = (struct o2gd_small){ .peer = number(NEPS + 1),
+		*s = (struct o2gd_small){ .peer = number(NRANKS),
 					  .len = below(500),
 					  .tag = tag() };
 		b.len += sizeof(*s) + (s->len + O2GD_BURST_ALIGN - 1) /
@@ -195,8 +154,7 @@ static void burst(int fd)
 
 static void probe(int fd)
 {
-	struct o2gd_probe p = { .source = one_in(2) ? O2GD_ANY :
-						      number(NEPS + 1),
+	struct o2gd_probe p = { .source = one_in(2) ? O2GD_ANY : number(NRANKS),
 				.take = below(2),
 				.tag = tag(),
 				.ignore = one_in(2) ? UINT64_MAX : 0 };
@@ -223,11 +181,11 @@ static void memory_calls(int fd)
 		ioctl(fd, O2GD_MEM_DROP, &key);
 }
 
-static void small_calls(int fd)
+void small_calls(int fd)
 {
 	struct o2gd_wait w = { .seen = odd_number(), .timeout_ms = below(20) };
 	struct o2gd_fetch f = { .slot = number(NSLOTS), .len = length() };
-	struct o2gd_peer_info pi = { .peer = number(NEPS + 1) };
+	struct o2gd_peer_info pi = { .peer = number(NRANKS) };
 	struct o2gd_info info;
 	struct pollfd p = { fd, POLLIN, 0 };
 	uint32_t n = number(NSLOTS), ms = below(10);
@@ -318,8 +276,8 @@ static void wire_packet(int i)
 	struct o2g_hdr h = { .type = 1 + below(O2G_PKT_MAX - 1),
 			     .flags = one_in(3) ? below(16) : 0,
 			     .credit = one_in(3) ? number(65536) : 0,
-			     .src = NEPS,
-			     .dst = i,
+			     .src = RAW_RANK,
+			     .dst = first_rank + i,
 			     .tag = tag(),
 			     .cookie = number(8),
 			     .aux = number(4096) };
@@ -327,143 +285,6 @@ static void wire_packet(int i)
 	if (one_in(20))
 		h.src = odd_number();
 	fuzz_send(raws[i], &h);
-}
-
-static void new_raw(int i)
-{
-	struct linger l = { .l_onoff = one_in(2), .l_linger = 0 };
-	int pair[2], dead;
-
-	setsockopt(raws[i], SOL_SOCKET, SO_LINGER, &l, sizeof(l));
-	dead = raws[i];
-	if (!tcp_pair(pair)) {
-		raws[i] = pair[0];
-		register_socket(i, NEPS, pair[1]);
-		if (one_in(2))
-			register_socket(i, NEPS, pair[1]);
-		close(pair[1]);
-	}
-	close(dead);
-}
-
-/* A socket that the driver has, or had, and its children. */
-static void listen_on(int fd)
-{
-	struct sockaddr none = { .sa_family = AF_UNSPEC };
-	struct sockaddr_in addr;
-	socklen_t len = sizeof(addr);
-	int client, child;
-
-	if (one_in(2))
-		connect(fd, &none, sizeof(none));
-	if (listen(fd, 5) || getsockname(fd, (void *)&addr, &len))
-		return;
-	addr.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-	client = socket(AF_INET, SOCK_STREAM, 0);
-	if (!connect(client, (void *)&addr, sizeof(addr))) {
-		child = accept4(fd, NULL, NULL, SOCK_NONBLOCK);
-		send(client, memory, below(200), MSG_DONTWAIT);
-		close(child);
-	}
-	close(client);
-}
-
-/* A packet that might be one of the driver's, or a part of it. */
-static void write_beside(int fd)
-{
-	struct o2g_hdr h = { .type = (uint8_t)(1 + below(11)),
-			     .src = below(NEPS + 1),
-			     .dst = below(NEPS + 1),
-			     .tag = below(4),
-			     .length = below(50000),
-			     .cookie = (1ull + below(3)) << 32 | below(20),
-			     .aux = below(2) };
-	uint8_t raw[O2G_HDR_SIZE + 100];
-
-	memset(raw, 1, sizeof(raw));
-	o2g_wire_encode(&h, raw);
-	send(fd, raw, 1 + below(sizeof(raw)), MSG_DONTWAIT | MSG_NOSIGNAL);
-}
-
-static void socket_calls(int i)
-{
-	int fd = socks[below(2 * NEPS)], value = below(3);
-	uint32_t peer = number(NEPS + 1);
-	char buf[256];
-
-	switch (below(10)) {
-	case 0:
-		shutdown(fd, below(3));
-		break;
-	case 1:
-		setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &value, sizeof(value));
-		break;
-	case 2:
-		recv(fd, buf, sizeof(buf), MSG_DONTWAIT);
-		break;
-	case 3:
-		if (one_in(20))
-			ioctl(eps[i].fd, O2GD_PEER_DOWN, &peer);
-		break;
-	case 4:
-		register_socket(i, peer, one_in(2) ? fd : (int)number(40));
-		break;
-	case 5:
-		setsockopt(fd, IPPROTO_TCP, TCP_ULP, "tls", 4);
-		break;
-	case 6:
-		if (one_in(10))
-			listen_on(fd);
-		break;
-	case 7:
-		if (one_in(5))
-			write_beside(fd);
-		break;
-	default:
-		new_raw(i);
-	}
-}
-
-/* Memory under a transfer goes away, descriptors do, a child has them too. */
-static void surroundings(int i)
-{
-	pid_t pid;
-
-	switch (below(6)) {
-	case 0:
-		mmap(memory + (below(MEMORY) & ~4095ul), 4096,
-		     PROT_READ | PROT_WRITE,
-		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
-		break;
-	case 1:
-		madvise(memory, MEMORY, MADV_DONTNEED);
-		break;
-	case 2:
-		pid = fork();
-		if (!pid) {
-			for (int n = 0; n < 20; n++)
-				small_calls(eps[i].fd);
-			_exit(0);
-		}
-		if (pid > 0)
-			waitpid(pid, NULL, 0);
-		break;
-	case 3:
-		if (eps[i].area && one_in(10)) {
-			eps[i].size = 0;
-			munmap(eps[i].area, eps[i].setup.map_size);
-			map_area(i);
-		}
-		break;
-	case 4:
-		if (one_in(10)) {
-			close(eps[i].fd);
-			open_endpoint(i);
-		}
-		break;
-	default:
-		close(dup(eps[i].fd));
-	}
 }
 
 /* Any descriptor of the device: of both kinds, or of none. */
@@ -477,7 +298,7 @@ static void one_thing(void)
 	int i = below(NEPS);
 
 	if (one_in(3)) {
-		paper_thing(eps[i].fd, socks[below(2 * NEPS)]);
+		paper_thing(eps[i].fd, socks[below(NSOCKS)]);
 		return;
 	}
 	switch (below(16)) {
@@ -532,13 +353,20 @@ static void let_fail(void)
 	close(fd);
 }
 
-/* Nothing may be pinned: others copy. */
-static void little_memory(void)
-{
-	struct rlimit small = { .rlim_cur = 65536, .rlim_max = 65536 };
+/* Its own memory is not always there. Then something else. */
+static _Thread_local sigjmp_buf next_thing;
 
-	if (setrlimit(RLIMIT_MEMLOCK, &small) || setgid(65534) || setuid(65534))
-		perror("little_memory");
+static void on_fault(int sig)
+{
+	(void)sig;
+	siglongjmp(next_thing, 1);
+}
+
+static void many_things(void)
+{
+	sigsetjmp(next_thing, 1);
+	for (;;)
+		one_thing();
 }
 
 static void *thread(void *arg)
@@ -546,36 +374,32 @@ static void *thread(void *arg)
 	fuzz_seed((uintptr_t)arg);
 	if (one_in(2))
 		let_fail();
-	for (;;)
-		one_thing();
+	many_things();
 	return NULL;
 }
 
-static void live(uint64_t seed)
+static void live(uint64_t seed, uint32_t rank, const int between[NEPS])
 {
 	pthread_t t;
 	int i;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	signal(SIGPIPE, SIG_IGN);
-	signal(SIGSEGV, SIG_DFL);
+	signal(SIGURG, SIG_IGN);
 	fuzz_seed(seed);
-	if (one_in(3))
-		little_memory();
-	memory = guarded(MEMORY);
-	read_only = mmap(NULL, 65536, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS,
-			 -1, 0);
-	memset(socks, -1, sizeof(socks));
-	memset(raws, -1, sizeof(raws));
+	first_rank = rank;
+	around_begin();
+	prctl(PR_SET_PDEATHSIG, SIGKILL); /* another user has none */
 	for (i = 0; i < NEPS; i++)
 		open_endpoint(i);
-	join();
+	join(between);
 	paper_begin();
 	for (i = 0; i < 2; i++)
 		pthread_create(&t, NULL, thread,
 			       (void *)(uintptr_t)(rnd() | 1));
-	for (;;)
-		one_thing();
+	signal(SIGSEGV, on_fault);
+	signal(SIGBUS, on_fault);
+	many_things();
 }
 
 /* It may die of its own mistakes; SIGQUIT is what it says of the driver's. */
@@ -602,6 +426,36 @@ static int end_of(pid_t pid)
 	return 1;
 }
 
+/* Two processes with connections between them, which are killed one by one. */
+static int two_lives(void)
+{
+	int between[2][NEPS], pair[2], i, bad = 0;
+	pid_t pid[2];
+
+	for (i = 0; i < NEPS; i++) {
+		if (tcp_pair(pair))
+			return 1;
+		between[0][i] = pair[0];
+		between[1][i] = pair[1];
+	}
+	for (i = 0; i < 2; i++) {
+		uint64_t seed = rnd() | 1;
+
+		pid[i] = fork();
+		if (pid[i] < 0)
+			return 1;
+		if (!pid[i])
+			live(seed, i ? NEPS : 0, between[i]);
+	}
+	for (i = 0; i < NEPS; i++)
+		close(between[0][i]), close(between[1][i]);
+	for (i = 0; i < 2; i++) {
+		usleep(below(one_in(4) ? 1500000 : 300000));
+		bad |= end_of(pid[i]);
+	}
+	return bad;
+}
+
 int main(int argc, char **argv)
 {
 	uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 0) :
@@ -609,22 +463,17 @@ int main(int argc, char **argv)
 	time_t end = time(NULL) + (argc > 1 ? atoi(argv[1]) : 10);
 	unsigned long lives = 0;
 
+	if (argc > 1 && !strcmp(argv[1], AFTER_EXEC))
+		return around_after_exec();
 	printf("fuzz_dev: seed %llu\n", (unsigned long long)seed);
 	fflush(stdout);
 	fuzz_seed(seed * 2654435761u + 88172645463325252ull);
 	while (time(NULL) < end) {
-		uint64_t of_life = rnd() | 1;
-		pid_t pid = fork();
-
-		if (!pid)
-			live(of_life);
-		if (pid < 0)
+		if (two_lives())
 			return 1;
-		usleep(below(one_in(4) ? 1500000 : 300000));
-		if (end_of(pid))
-			return 1;
-		lives++;
+		lives += 2;
 	}
+	around_end();
 	printf("fuzz_dev: %lu processes\n", lives);
 	return 0;
 }

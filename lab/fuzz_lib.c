@@ -2,10 +2,7 @@
 #define _GNU_SOURCE
 #include "fuzz.h"
 
-#include <netinet/in.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #define GUARD (1ul << 32)
@@ -118,43 +115,4 @@ uint64_t address(uint64_t len)
 uint64_t tag(void)
 {
 	return one_in(10) ? rnd() : below(4);
-}
-
-/* --- connections --- */
-
-int tcp_pair(int pair[2])
-{
-	struct sockaddr_in a = { .sin_family = AF_INET,
-				 .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-	socklen_t len = sizeof(a);
-	int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-	pair[0] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	pair[1] = -1;
-	if (!bind(listener, (void *)&a, len) && !listen(listener, 1) &&
-	    !getsockname(listener, (void *)&a, &len) &&
-	    !connect(pair[0], (void *)&a, len))
-		pair[1] = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
-	close(listener);
-	return pair[1] < 0 ? -1 : 0;
-}
-
-void fuzz_send(int fd, struct o2g_hdr *h)
-{
-	unsigned char buf[O2G_HDR_SIZE + 8192];
-	size_t len = O2G_HDR_SIZE, body, part;
-
-	body = below(one_in(4) ? 8192 : 100);
-	h->length = one_in(10) ? odd_number() : body;
-	o2g_wire_encode(h, buf);
-	if (one_in(10))
-		buf[below(O2G_HDR_SIZE)] ^= 1 << below(8);
-	if (o2g_wire_body(h))
-		len += body;
-	/* In pieces: a header may be cut anywhere. */
-	for (size_t at = 0; at < len; at += part) {
-		part = one_in(2) ? len - at : 1 + below(len - at);
-		if (send(fd, buf + at, part, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
-			return;
-	}
 }

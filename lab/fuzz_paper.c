@@ -257,7 +257,7 @@ static void wire(struct paper *p)
 	fuzz_send(p->raws[below(NPEERS)], &h);
 }
 
-static void surroundings(struct paper *p, int endpoint, int connection)
+static void mishap(struct paper *p, int endpoint, int connection)
 {
 	struct o2gd_paper_init i = { .version = O2GD_VERSION, .nsocks = 4 };
 
@@ -321,7 +321,7 @@ void paper_thing(int endpoint, int connection)
 		break;
 	case 11:
 		if (one_in(8))
-			surroundings(p, endpoint, connection);
+			mishap(p, endpoint, connection);
 		break;
 	default:
 		wire(p);

@@ -20,8 +20,9 @@ LAB_OUT := $(BUILD)/lab/$(notdir $(LAB_KERNEL))
 .PHONY: vm-show show-build vm-test vm-debug-test vm-fuzz driver-check lab-build lab-modules
 
 LAB_TOOLS := $(addprefix $(BUILD)/lab/,cable remote count fuzz_dev)
-$(BUILD)/lab/fuzz_dev: lab/fuzz_paper.c lab/fuzz_lib.c lab/fuzz.h core/wire.c \
-                       core/wire.h include/uapi/o2g.h
+$(BUILD)/lab/fuzz_dev: lab/fuzz_socks.c lab/fuzz_around.c lab/fuzz_paper.c \
+                       lab/fuzz_lib.c lab/fuzz.h core/wire.c core/wire.h \
+                       include/uapi/o2g.h
 
 # LAB_ALL: the test list also names programs of others, such as bench/nas.
 lab-build: $(if $(filter-out 0,$(LAB_ALL)),test-build)
