@@ -22,7 +22,7 @@ vm_defaults()
 {
 	vm_kernel=${LAB_KERNEL:-$("$lab/kernel" default)}
 	vm_cpus=2 vm_mem=512 vm_time=120
-	vm_append= vm_qemu= vm_tty= vm_name=lab vm_tcg=thread=multi vm_cpu=max
+	vm_append= vm_qemu= vm_tty= vm_name=lab vm_tcg=thread=multi vm_cpu=max vm_count=
 	pair_words=()
 }
 
@@ -126,6 +126,8 @@ vm_start()
 
 	shift 2
 	[ -n "$vm_tty" ] && port=virtconsole out="stdio,id=out,signal=off"
+	# What it counts goes to its own /run/lab.
+	[ -n "$vm_count" ] && set -- "$@" -plugin "${BUILD:-build}/lab/insn.so,out=$share/count"
 	timeout --foreground -k 5 "$vm_time" qemu-system-x86_64 \
 		-name "o2g-$vm_name" -nodefaults -no-user-config -display none -no-reboot \
 		-machine q35 -accel "tcg,$vm_tcg" -cpu "$vm_cpu" \
