@@ -44,8 +44,7 @@ static void join_cgroup(void)
 	write_file(CGROUPS "cgroup.subtree_control", "+memory");
 	mkdir(dir, 0755);
 	snprintf(path, sizeof(path), "%s/memory.max", dir);
-	snprintf(text, sizeof(text), "%llu",
-		 (8ull << 20) + below(24ull << 20));
+	snprintf(text, sizeof(text), "%llu", (8ull << 20) + below(24ull << 20));
 	write_file(path, text);
 	snprintf(path, sizeof(path), "%s/cgroup.procs", dir);
 	write_file(path, "0");

@@ -217,19 +217,15 @@ static void set_option(int fd)
 {
 	static const struct {
 		int level, name;
-	} options[] = { { IPPROTO_TCP, TCP_NODELAY },
-			{ IPPROTO_TCP, TCP_CORK },
-			{ IPPROTO_TCP, TCP_QUICKACK },
-			{ IPPROTO_TCP, TCP_MAXSEG },
-			{ IPPROTO_TCP, TCP_USER_TIMEOUT },
-			{ IPPROTO_TCP, TCP_REPAIR },
-			{ IPPROTO_TCP, TCP_WINDOW_CLAMP },
-			{ SOL_SOCKET, SO_RCVLOWAT },
-			{ SOL_SOCKET, SO_RCVBUF },
-			{ SOL_SOCKET, SO_SNDBUF },
-			{ SOL_SOCKET, SO_OOBINLINE },
-			{ SOL_SOCKET, SO_BUSY_POLL },
-			{ SOL_SOCKET, SO_ZEROCOPY } };
+	} options[] = {
+		{ IPPROTO_TCP, TCP_NODELAY },	   { IPPROTO_TCP, TCP_CORK },
+		{ IPPROTO_TCP, TCP_QUICKACK },	   { IPPROTO_TCP, TCP_MAXSEG },
+		{ IPPROTO_TCP, TCP_USER_TIMEOUT }, { IPPROTO_TCP, TCP_REPAIR },
+		{ IPPROTO_TCP, TCP_WINDOW_CLAMP }, { SOL_SOCKET, SO_RCVLOWAT },
+		{ SOL_SOCKET, SO_RCVBUF },	   { SOL_SOCKET, SO_SNDBUF },
+		{ SOL_SOCKET, SO_OOBINLINE },	   { SOL_SOCKET, SO_BUSY_POLL },
+		{ SOL_SOCKET, SO_ZEROCOPY }
+	};
 	size_t i = below(sizeof(options) / sizeof(options[0]));
 	int value = (int)(one_in(3) ? odd_number() : below(3));
 
