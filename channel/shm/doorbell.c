@@ -8,11 +8,15 @@
  * cores pass a fence. Where the kernel does not offer it the senders do fence.
  *
  * The bell is a datagram socket with an abstract name: nothing is left behind,
- * and no connection to it is needed.
+ * and no connection to it is needed. Everybody can see that name, so whoever rings
+ * says a number from the segment's head, which only ranks of the job can read; the
+ * kernel drops what does not, and we sleep on.
  */
 #define _GNU_SOURCE
 #include "shm.h"
 
+#include <arpa/inet.h>
+#include <linux/filter.h>
 #include <linux/membarrier.h>
 #include <stdio.h>
 #include <sys/epoll.h>
@@ -53,6 +57,34 @@ static int bell_ready(struct chan_watch *w, u32 events)
 	return shm_poll(&s->chan);
 }
 
+/* Bytes as the filter sees them. */
+static u32 word(u64 key, int nr)
+{
+	u32 half[2];
+
+	memcpy(half, &key, sizeof(half));
+	return ntohl(half[nr]);
+}
+
+/* Datagrams that begin with the key, and no others. */
+static int only_those_who_know(int fd, u64 key)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, word(key, 0), 0, 3),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 4),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, word(key, 1), 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, sizeof(key)),
+		BPF_STMT(BPF_RET | BPF_K, 0),
+	};
+	struct sock_fprog prog = { sizeof(code) / sizeof(*code), code };
+
+	return setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &prog,
+			  sizeof(prog)) ?
+		       -errno :
+		       0;
+}
+
 int shm_bell_open(struct shm *s, char *why, size_t why_size)
 {
 	struct sockaddr_un a;
@@ -60,7 +92,8 @@ int shm_bell_open(struct shm *s, char *why, size_t why_size)
 	int fd, err;
 
 	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	if (fd < 0 || bind(fd, (struct sockaddr *)&a, len)) {
+	if (fd < 0 || only_those_who_know(fd, s->own.head->bell_key) ||
+	    bind(fd, (struct sockaddr *)&a, len)) {
 		err = -errno;
 		snprintf(why, why_size, "cannot make a socket: %s",
 			 strerror(errno));
@@ -90,8 +123,8 @@ void shm_bell_ring(struct shm *s, const struct shm_head *whose)
 	struct sockaddr_un a;
 	socklen_t len = bell_name(&a, whose->token);
 
-	sendto(s->bell.fd, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL,
-	       (struct sockaddr *)&a, len);
+	sendto(s->bell.fd, &whose->bell_key, sizeof(whose->bell_key),
+	       MSG_DONTWAIT | MSG_NOSIGNAL, (struct sockaddr *)&a, len);
 }
 
 bool shm_arm(struct chan *c)

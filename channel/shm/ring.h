@@ -31,7 +31,7 @@
 #include "channel.h"
 
 #define SHM_MAGIC 0x6d68732d6732306full
-#define SHM_VERSION 5
+#define SHM_VERSION 6
 #define SHM_LINE 64
 #define SHM_HALF 32
 #define SHM_TINY_MAX 8 /* bytes of body in half a cell */
@@ -58,6 +58,7 @@ struct shm_head {
 	u32 data;  /* bytes of every ring */
 	u32 pid;
 	u64 token;
+	u64 bell_key;	/* whoever rings says it, see doorbell.c */
 	u64 self;	/* where the owner sees this struct */
 	u32 no_barrier; /* the owner cannot membarrier: senders must fence */
 	u32 has_keys;	/* there is memory for the table of keys */

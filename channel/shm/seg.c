@@ -54,7 +54,7 @@ static u64 ring_offset(const struct shm_head *h, u32 place)
 	return shm_seg_bytes(h->cells, h->data, place);
 }
 
-static void fill_head(struct shm *s, u64 token)
+static void fill_head(struct shm *s, u64 token, u64 bell_key)
 {
 	struct shm_head *h = s->own.head;
 
@@ -66,6 +66,7 @@ static void fill_head(struct shm *s, u64 token)
 	h->nseats = s->own.nseats;
 	h->pid = getpid();
 	h->token = token;
+	h->bell_key = bell_key;
 	h->self = (uintptr_t)h;
 	h->no_barrier = !s->can_barrier;
 	__atomic_store_n(&h->magic, SHM_MAGIC, __ATOMIC_RELEASE);
@@ -86,14 +87,22 @@ static int map_head(struct shm_seg *seg)
 	return seg->head ? 0 : -errno;
 }
 
+static int make_number(u64 *number)
+{
+	return getrandom(number, sizeof(*number), 0) == sizeof(*number) ?
+		       0 :
+		       -errno;
+}
+
 /* Never 0, which is what a free place holds. */
 static int make_token(u64 *token)
 {
-	do {
-		if (getrandom(token, sizeof(*token), 0) != sizeof(*token))
-			return -errno;
-	} while (!shm_name(*token));
-	return 0;
+	int err;
+
+	do
+		err = make_number(token);
+	while (!err && !shm_name(*token));
+	return err;
 }
 
 static int create_alone(struct shm *s, u64 token, char *why, size_t why_size)
@@ -124,13 +133,15 @@ static int create_alone(struct shm *s, u64 token, char *why, size_t why_size)
 
 int shm_seg_create(struct shm *s, char *why, size_t why_size)
 {
-	u64 token;
+	u64 token, bell_key;
 	int err = make_token(&token);
 
+	if (!err)
+		err = make_number(&bell_key);
 	if (err)
 		return err;
 	if (!shm_dir_given() && shm_hall_enter(s)) {
-		fill_head(s, token);
+		fill_head(s, token, bell_key);
 		shm_hall_ready(s);
 		return 0;
 	}
@@ -138,7 +149,7 @@ int shm_seg_create(struct shm *s, char *why, size_t why_size)
 	if (err)
 		shm_seg_close(&s->own);
 	else
-		fill_head(s, token);
+		fill_head(s, token, bell_key);
 	return err;
 }
 

@@ -4,6 +4,12 @@
 #include "ranks_fixture.h"
 #include "shm/shm.h"
 
+#include <poll.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
 /* --- a full ring --- */
 
 #define BURST 300
@@ -55,6 +61,46 @@ static void full_ring__waits_and_wakes(void **arg)
 	setenv("O2G_SHM_RING", "16k", 1);
 	run_well(burst_send, burst_recv);
 	unsetenv("O2G_SHM_RING");
+}
+
+/* --- strangers at the bell --- */
+
+static bool rings(const struct shm *s)
+{
+	struct pollfd p = { .fd = s->bell.fd, .events = POLLIN };
+
+	return poll(&p, 1, 0) > 0;
+}
+
+/* Everybody can see its name. Only who knows the number is heard. */
+static void be_rung_at(void)
+{
+	struct shm *s = container_of(ep->chan, struct shm, chan);
+	struct sockaddr_un a = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_DGRAM, 0), n;
+	u64 key = s->own.head->bell_key;
+	socklen_t len;
+
+	n = snprintf(a.sun_path + 1, sizeof(a.sun_path) - 1, "o2g-shm-%016llx",
+		     (unsigned long long)s->own.head->token);
+	len = offsetof(struct sockaddr_un, sun_path) + 1 + n;
+	CHECK(sendto(fd, "", 1, 0, (void *)&a, len) == 1);
+	CHECK(sendto(fd, "12345678", 8, 0, (void *)&a, len) == 8);
+	CHECK(!rings(s));
+	CHECK(sendto(fd, &key, sizeof(key), 0, (void *)&a, len) == 8);
+	CHECK(rings(s));
+	close(fd);
+	meet(1);
+}
+
+static void stand_by(void)
+{
+	meet(1);
+}
+
+static void bell__strangers(void **arg)
+{
+	run_well(be_rung_at, stand_by);
 }
 
 /* --- what we send goes another way, what it sends comes through here --- */
@@ -125,6 +171,7 @@ static void one_way__receives_only(void **arg)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		T(bell__strangers),
 		T(full_ring__waits_and_wakes),
 		T(one_way__receives_only),
 	};
