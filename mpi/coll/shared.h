@@ -42,6 +42,9 @@
 
 struct coll_shared;
 
+/* How many slots this rank has used so far, on all communicators. */
+uint64_t coll_shared_count(void);
+
 /* Is this call to go that way? The same at all ranks; the first few calls go
  * another one, then the memory is made, in which every rank takes part. */
 bool coll_shared_use(const struct coll *k);

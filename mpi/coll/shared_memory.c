@@ -4,6 +4,7 @@
 #include "coll/shared_memory.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -27,8 +28,50 @@ static size_t slots_and_areas(int n)
 	return bytes;
 }
 
+/* --- counting --- */
+
+static pthread_mutex_t all_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct coll_shared *everyone;
+static uint64_t gone_calls; /* of those that were there */
+
+static void add_to_all(struct coll_shared *s)
+{
+	pthread_mutex_lock(&all_lock);
+	s->next = everyone;
+	s->link = &everyone;
+	if (everyone)
+		everyone->link = &s->next;
+	everyone = s;
+	pthread_mutex_unlock(&all_lock);
+}
+
+static void take_from_all(struct coll_shared *s)
+{
+	if (!s->link)
+		return;
+	pthread_mutex_lock(&all_lock);
+	*s->link = s->next;
+	if (s->next)
+		s->next->link = s->link;
+	gone_calls += s->calls;
+	pthread_mutex_unlock(&all_lock);
+}
+
+uint64_t coll_shared_count(void)
+{
+	uint64_t n;
+
+	pthread_mutex_lock(&all_lock);
+	n = gone_calls;
+	for (const struct coll_shared *s = everyone; s; s = s->next)
+		n += s->calls;
+	pthread_mutex_unlock(&all_lock);
+	return n;
+}
+
 static void destroy(struct coll_shared *s)
 {
+	take_from_all(s);
 	if (s->memory) {
 		munmap(s->memory, s->bytes);
 		atomic_fetch_sub(&segments, 1);
@@ -153,6 +196,7 @@ struct coll_shared *coll_shared_create(struct mpii_comm *c)
 		destroy(s);
 		return NULL;
 	}
+	add_to_all(s);
 	state->shared = s;
 	state->shared_free = destroy;
 	return s;

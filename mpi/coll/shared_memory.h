@@ -39,7 +39,8 @@ struct coll_shared {
 	unsigned *turns; /* see boxes.h */
 	char *memory;
 	size_t bytes;
-	size_t boxes; /* where they are in it */
+	size_t boxes;			  /* where they are in it */
+	struct coll_shared *next, **link; /* all there are */
 };
 
 static inline size_t slot_bytes(int n)

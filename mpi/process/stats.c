@@ -1,54 +1,79 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
  * O2G_STATS=1: at the end rank 0 prints who sent to whom, over which channel
- * and how much. Every rank counts what it has sent.
+ * and how much, and how often collectives have gone through memory that the ranks of a
+ * communicator share. Every rank counts what it has sent.
  */
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "coll/shared.h"
 #include "process/stats.h"
 #include "pt2pt/pt2pt.h"
 
 struct row {
-	int from, to;
+	int from, to; /* -1: all that share memory with it */
 	char channel[16];
 	uint64_t messages, bytes;
 };
+
+static bool add(struct row **rows, int *n, const struct row *row)
+{
+	struct row *more = realloc(*rows, (*n + 1) * sizeof(*more));
+
+	if (!more)
+		return false;
+	*rows = more;
+	more[(*n)++] = *row;
+	return true;
+}
+
+static void count_memory(struct row **rows, int *n)
+{
+	struct row row = { .from = mpii.rank, .to = -1, .channel = "memory" };
+
+	row.messages = coll_shared_count();
+	if (row.messages)
+		add(rows, n, &row);
+}
 
 /* What this rank has sent, before the rows themselves are; *rows is malloc'ed.
  * How many there are. */
 static int count(struct row **rows)
 {
 	struct o2g_peer_info info;
-	struct row *more;
 	int n = 0;
 
 	*rows = NULL;
 	for (int to = 0; to < mpii.size; to++) {
+		struct row row = { .from = mpii.rank, .to = to };
+
 		if (o2g_peer_info(mpii.ep, to, &info) || !info.messages_sent)
 			continue;
-		more = realloc(*rows, (n + 1) * sizeof(*more));
-		if (!more)
+		row.messages = info.messages_sent;
+		row.bytes = info.bytes_sent;
+		snprintf(row.channel, sizeof(row.channel), "%s", info.channel);
+		if (!add(rows, &n, &row))
 			break;
-		*rows = more;
-		more[n] = (struct row){ .from = mpii.rank,
-					.to = to,
-					.messages = info.messages_sent,
-					.bytes = info.bytes_sent };
-		snprintf(more[n].channel, sizeof(more[n].channel), "%s",
-			 info.channel);
-		n++;
 	}
+	count_memory(rows, &n);
 	return n;
 }
 
 static void print(const struct row *rows, int n)
 {
-	for (int i = 0; i < n; i++)
-		fprintf(stderr, "%6d %6d  %-8s %12llu %16llu\n", rows[i].from,
-			rows[i].to, rows[i].channel,
-			(unsigned long long)rows[i].messages,
-			(unsigned long long)rows[i].bytes);
+	for (int i = 0; i < n; i++) {
+		char to[16] = "all", bytes[24] = "-";
+
+		if (rows[i].to >= 0) {
+			snprintf(to, sizeof(to), "%d", rows[i].to);
+			snprintf(bytes, sizeof(bytes), "%llu",
+				 (unsigned long long)rows[i].bytes);
+		}
+		fprintf(stderr, "%6d %6s  %-8s %12llu %16s\n", rows[i].from, to,
+			rows[i].channel, (unsigned long long)rows[i].messages,
+			bytes);
+	}
 }
 
 static int move(int peer, void *buf, int bytes, bool send)

@@ -87,6 +87,8 @@ int main(int argc, char **argv)
 				     MPI_INT, (rank + size - 1) % size, 1,
 				     WORLD, IGNORE);
 	}
+	for (int i = 0; !strcmp(what, "reduce") && i < 20; i++)
+		MPI_Allreduce(MPI_IN_PLACE, x, 2, MPI_INT, MPI_SUM, WORLD);
 	MPI_Finalize();
 	if (!strcmp(what, "after"))
 		MPI_Barrier(WORLD);

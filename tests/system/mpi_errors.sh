@@ -66,6 +66,10 @@ O2G_STATS=1 timeout 20 "$MPIEXEC" -n 3 "$prog" talk >"$TMP/out" 2>"$TMP/err" ||
 expect "$TMP/err" '^ +from +to +channel +messages +bytes'
 expect "$TMP/err" '^ +0 +1 +(shm|tcp) +10 +80$'
 expect "$TMP/err" '^ +2 +0 +(shm|tcp) +10 +80$'
+# Of twenty reductions all but the first few go through shared memory.
+O2G_STATS=1 timeout 20 "$MPIEXEC" -n 3 "$prog" reduce >"$TMP/out" 2>"$TMP/err" ||
+	fail "reduce"
+expect "$TMP/err" '^ +1 +all +memory +(1[0-9]|2[0-9]) +-$'
 O2G_STATS=1 O2G_CHANNELS=tcp timeout 20 "$MPIEXEC" -n 2 "$prog" talk \
 	>"$TMP/out" 2>"$TMP/err" || fail "talk over tcp"
 expect "$TMP/err" '^ +1 +0 +tcp +10 +80$'
