@@ -127,6 +127,8 @@ int coll_task_sendrecv(const struct coll *k, const void *sbuf, MPI_Count scount,
 		       struct mpii_type *st, int dest, void *rbuf,
 		       MPI_Count rcount, struct mpii_type *rt, int source);
 int coll_task_wait_all(const struct coll *k, struct mpii_req **reqs, int n);
+/* Until libo2g is done with them; their results are still to be fetched. */
+void coll_task_wait(const struct coll *k, struct mpii_req **reqs, int n);
 /* Keep the words of an error that happened now: others may run before the end. */
 void coll_task_note(struct coll_task *t, int err);
 
@@ -313,6 +315,9 @@ struct coll_args {
 	int root;
 	const struct coll_rooted *rooted; /* of gather and scatter */
 	void *own; /* for what is no collective of data: its function frees it */
+	/* ... unless these do: once at the end of a request, and with it */
+	void (*status)(const struct coll_args *a, MPI_Status *status);
+	void (*free)(const struct coll_args *a);
 };
 typedef int coll_fn(const struct coll *k, const struct coll_args *a);
 

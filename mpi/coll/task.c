@@ -78,7 +78,7 @@ static size_t pending(struct mpii_req **reqs, int n, int *i,
 	return k;
 }
 
-int coll_task_wait_all(const struct coll *k, struct mpii_req **reqs, int n)
+void coll_task_wait(const struct coll *k, struct mpii_req **reqs, int n)
 {
 	struct o2g_req *theirs[WAIT_BATCH];
 	struct coll_task *t = k->task;
@@ -88,6 +88,11 @@ int coll_task_wait_all(const struct coll *k, struct mpii_req **reqs, int n)
 		t->reqs = theirs;
 		mpii_fiber_stop(t->fiber);
 	}
+}
+
+int coll_task_wait_all(const struct coll *k, struct mpii_req **reqs, int n)
+{
+	coll_task_wait(k, reqs, n);
 	return coll_received(k, mpii_wait_exact(reqs, n)); /* all are done */
 }
 
@@ -157,6 +162,8 @@ static int poll_task(struct mpii_req *r)
 	if (!atomic_load_explicit(&t->done, memory_order_acquire))
 		return 0;
 	mpii_status_empty(&r->status);
+	if (t->args.status)
+		t->args.status(&t->args, &r->status);
 	r->status.MPI_ERROR = t->err;
 	if (mpii_unlikely(t->err && t->words && t->noted == t->err))
 		mpii_fail(t->err, "%s", t->words);
@@ -251,6 +258,8 @@ static void release(struct mpii_req *r)
 	put_side(&t->args.r);
 	if (t->args.op)
 		mpii_op_put(t->args.op);
+	if (t->args.free)
+		t->args.free(&t->args);
 	free(t->arrays);
 	free(t->words);
 	free(t);
@@ -319,8 +328,11 @@ int coll_call_later(const struct coll_how *how, struct mpii_comm *c,
 		return err;
 	k = number(how, c);
 	r = create(c, fn, a);
-	if (!r)
+	if (!r) {
+		if (a->free)
+			a->free(a);
 		return mpii_no_mem(c, how->func);
+	}
 	t = r->state;
 	t->k = k;
 	t->k.task = t;

@@ -11,6 +11,7 @@ struct mpii_attr;
 struct mpii_topo;
 struct mpii_info;
 struct mpii_buffer;
+struct mpii_file;
 
 struct mpii_comm {
 	struct mpii_obj obj;
@@ -40,6 +41,7 @@ struct mpii_comm {
 	void *coll;		    /* owned by its chapter */
 	void (*coll_free)(void *coll);
 	struct mpii_info *info;
+	struct mpii_file *file; /* whose traffic it carries, or NULL */
 };
 extern struct mpii_comm mpii_world, mpii_self;
 

@@ -166,6 +166,8 @@ struct mpii_owner mpii_owner_in_charge(struct mpii_comm *c)
 	static struct mpii_errh *none;
 	struct mpii_comm *by = &mpii_self;
 
+	if (c && c->file)
+		return mpii_owner_file(c->file);
 	if (c)
 		return mpii_owner_comm(c);
 	if (!mpii_world_running())

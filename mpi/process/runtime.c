@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "coll/choose.h"
+#include "io/pool.h"
 #include "log.h"
 #include "pmi.h"
 #include "process/runtime.h"
@@ -30,6 +31,7 @@ static enum { ALONE, SHARED, ALL } met;
 
 static void leave(void)
 {
+	io_pool_stop();
 	job = LEFT;
 	met = ALONE;
 	mpii_wiredown();

@@ -14,6 +14,7 @@ enum mpii_req_kind {
 	MPII_REQ_RECV,
 	MPII_REQ_COLL,
 	MPII_REQ_GREQ,
+	MPII_REQ_IO,
 	MPII_REQ_PSEND,
 	MPII_REQ_PRECV,
 	MPII_REQ_NOOP, /* PROC_NULL: complete at once */

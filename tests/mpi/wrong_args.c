@@ -4,6 +4,7 @@
  * makes the calls from the table of functions.
  */
 #include <stdbool.h>
+#include <unistd.h>
 
 #include "check.h"
 
@@ -24,6 +25,7 @@ static int UNUSED ints_negative[16] = { -1 };
 static MPI_Count UNUSED counts_negative[16] = { -1 };
 static MPI_Datatype UNUSED made_first[16], UNUSED null_first[16];
 static MPI_Session UNUSED session;
+static MPI_File file;
 static MPI_Message UNUSED message = MPI_MESSAGE_NO_PROC;
 static MPI_Status status;
 static MPI_Comm cart, graph, dist;
@@ -58,6 +60,15 @@ static void all_wrong(void)
 #include "wrong_args.inc"
 }
 
+static const char *path(void)
+{
+	static char name[256];
+
+	snprintf(name, sizeof(name), "%s/o2g_wrong_args.%d",
+		 getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp", (int)getpid());
+	return name;
+}
+
 static void prepare(void)
 {
 	int one = 1, zero = 0;
@@ -76,6 +87,10 @@ static void prepare(void)
 	made_first[0] = made;
 	null_first[0] = MPI_DATATYPE_NULL;
 	OK(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session));
+	OK(MPI_File_open(MPI_COMM_SELF, path(),
+			 MPI_MODE_CREATE | MPI_MODE_RDWR |
+				 MPI_MODE_DELETE_ON_CLOSE,
+			 MPI_INFO_NULL, &file));
 	OK(MPI_Comm_group(WORLD, &group));
 	OK(MPI_Comm_get_errhandler(WORLD, &errh));
 	OK(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN,
@@ -96,6 +111,7 @@ int main(int argc, char **argv)
 	/* and everything still works */
 	OK(MPI_Sendrecv(in, 8, MPI_BYTE, rank, 1, out, 8, MPI_BYTE, rank, 1,
 			WORLD, IGNORE));
+	OK(MPI_File_close(&file));
 	OK(MPI_Session_finalize(&session));
 	return finish();
 }

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/* What accesses have in common: the memory of one, and its data's form. */
+#include <stdlib.h>
+
+#include "env/errors.h"
+#include "io/access.h"
+#include "io/rep.h"
+
+void io_access_pack(const struct io_access *a, MPI_Count off, void *to,
+		    size_t n)
+{
+	if (a->staged)
+		mpii_pack(mpii_type_get(MPI_BYTE), a->staged, a->bytes, off, to,
+			  n);
+	else
+		mpii_pack(a->t, a->buf, a->count, off, to, n);
+}
+
+void io_access_unpack(const struct io_access *a, MPI_Count off,
+		      const void *from, size_t n)
+{
+	if (a->staged)
+		mpii_unpack(mpii_type_get(MPI_BYTE), a->staged, a->bytes, off,
+			    from, n);
+	else
+		mpii_unpack(a->t, a->buf, a->count, off, from, n);
+}
+
+int io_access_begin(struct io_access *a)
+{
+	if (!io_rep_converts(a->v->rep) || a->bytes == 0)
+		return MPI_SUCCESS;
+	a->staged = malloc(a->bytes);
+	if (!a->staged)
+		return mpii_fail(MPI_ERR_NO_MEM,
+				 "no memory to convert %lld bytes",
+				 (long long)a->bytes);
+	if (!a->write)
+		return MPI_SUCCESS;
+	return io_rep_out(a->v->rep, a->t, a->buf, a->count, a->staged, a->pos);
+}
+
+int io_access_end(struct io_access *a)
+{
+	int err = MPI_SUCCESS;
+
+	a->native = a->done;
+	if (!a->staged)
+		return MPI_SUCCESS;
+	if (a->write)
+		a->native =
+			a->done == a->bytes ?
+				a->count * a->t->size :
+				a->done * (a->count * a->t->size) / a->bytes;
+	else
+		err = io_rep_in(a->v->rep, a->t, a->buf, a->count, a->staged,
+				a->done, a->pos, &a->native);
+	free(a->staged);
+	a->staged = NULL;
+	return err;
+}
+
+void io_access_free(struct io_access *a)
+{
+	free(a->staged);
+	a->staged = NULL;
+	if (a->t)
+		mpii_type_put(a->t);
+	if (a->v)
+		io_view_put(a->v);
+	if (a->f)
+		io_file_put(a->f);
+}

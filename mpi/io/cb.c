@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/* Collective buffering: who aggregates, and what aggregators know of others. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "coll/algorithms.h"
+#include "comm/comm.h"
+#include "env/errors.h"
+#include "io/cb.h"
+#include "process/nodes.h"
+
+/* --- who --- */
+
+static int node_of(const struct mpii_file *f, int rank)
+{
+	return mpii_nodes_known() ?
+		       mpii_node_of(mpii_comm_peer(f->comm, rank)) :
+		       0;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	return *(const int *)a - *(const int *)b;
+}
+
+/* For each rank, how many of its node come before it; returns the number of
+ * nodes. @nodes and @count have room for all ranks. */
+static int number_on_nodes(const struct mpii_file *f, int *turn, int *nodes,
+			   int *count)
+{
+	int n = 0, last = 0;
+
+	for (int i = 0; i < f->comm->size; i++) {
+		int node = node_of(f, i), k = last;
+
+		if (n == 0 || nodes[k] != node) /* mostly the one before */
+			for (k = 0; k < n && nodes[k] != node; k++)
+				;
+		if (k == n) {
+			nodes[n] = node;
+			count[n++] = 0;
+		}
+		turn[i] = count[k]++;
+		last = k;
+	}
+	return n;
+}
+
+/* The first of each node, then the second of each, up to what is wanted. */
+static void choose(struct mpii_file *f, struct io_cb *cb, const int *turn,
+		   int nodes)
+{
+	int per_host = f->hints.cb_per_host, max = f->hints.cb_nodes;
+
+	cb->naggs = 0;
+	if (!max)
+		max = f->comm->size;
+	else if ((long long)per_host * nodes < max)
+		per_host = (max + nodes - 1) / nodes;
+	for (int t = 0; t < per_host && t < f->comm->size; t++)
+		for (int i = 0; i < f->comm->size && cb->naggs < max; i++)
+			if (turn[i] == t)
+				cb->aggs[cb->naggs++] = i;
+	qsort(cb->aggs, cb->naggs, sizeof(*cb->aggs), by_number);
+	cb->me = -1;
+	for (int i = 0; i < cb->naggs; i++)
+		if (cb->aggs[i] == f->comm->rank)
+			cb->me = i;
+}
+
+static bool appoint(struct mpii_file *f, struct io_cb *cb)
+{
+	int n = f->comm->size, nodes;
+	int *room = malloc(3 * (size_t)n * sizeof(*room));
+
+	if (!room)
+		return false;
+	nodes = number_on_nodes(f, room, room + n, room + 2 * n);
+	cb->one_host = nodes == 1;
+	choose(f, cb, room, nodes);
+	free(room);
+	return true;
+}
+
+int io_cb_init(struct mpii_file *f)
+{
+	struct io_cb *cb = calloc(1, sizeof(*cb));
+
+	f->cb = cb;
+	if (cb) {
+		cb->aggs = malloc(f->comm->size * sizeof(*cb->aggs));
+		atomic_flag_clear(&cb->busy);
+	}
+	if (!cb || !cb->aggs || !appoint(f, cb))
+		return mpii_fail(MPI_ERR_NO_MEM, "out of memory");
+	return MPI_SUCCESS;
+}
+
+static void free_windows(struct io_cb *cb)
+{
+	free(cb->window[0]);
+	free(cb->window[1]);
+	cb->window[0] = cb->window[1] = NULL;
+}
+
+void io_cb_free(struct mpii_file *f)
+{
+	if (!f->cb)
+		return;
+	free_windows(f->cb);
+	free(f->cb->aggs);
+	free(f->cb);
+	f->cb = NULL;
+}
+
+void io_cb_hints(struct mpii_file *f, const struct io_hints *h)
+{
+	io_drain(f);
+	free_windows(f->cb);
+	f->hints = *h;
+	appoint(f, f->cb);
+}
+
+int io_cb_nodes(const struct mpii_file *f)
+{
+	return f->cb->naggs;
+}
+
+MPI_Count io_cb_unit(const struct mpii_file *f)
+{
+	if (f->hints.striping_unit)
+		return f->hints.striping_unit;
+	return f->block > 0 ? f->block : 4096;
+}
+
+MPI_Count io_cb_window(const struct mpii_file *f)
+{
+	MPI_Count unit = io_cb_unit(f), half = f->hints.cb_buffer_size / 2;
+
+	return half <= unit ? half : half / unit * unit;
+}
+
+/* --- the views of all --- */
+
+/* A view on its way to others; its blocks follow. */
+struct sent_view {
+	MPI_Offset disp;
+	MPI_Count size;
+	MPI_Aint extent;
+	struct mpii_loop loops[MPII_LOOPS];
+	int nloops, nblocks;
+	int contiguous, listed;
+};
+
+static void describe(const struct io_view *v, struct sent_view *s)
+{
+	const struct mpii_type *t = v->layout;
+
+	memset(s, 0, sizeof(*s));
+	s->disp = v->disp;
+	s->contiguous = v->contiguous;
+	if (v->contiguous)
+		return;
+	s->listed = t->nblocks > IO_VIEW_BLOCKS;
+	s->size = t->size;
+	s->extent = t->extent;
+	s->nloops = t->nloops;
+	memcpy(s->loops, t->loops, sizeof(s->loops));
+	s->nblocks = s->listed ? 0 : (int)t->nblocks;
+}
+
+static void take_in(const struct sent_view *s, struct mpii_block *blocks,
+		    struct io_theirs *t)
+{
+	t->listed = s->listed;
+	t->type = (struct mpii_type){ .size = s->size,
+				      .extent = s->extent,
+				      .nloops = s->nloops,
+				      .nblocks = s->nblocks,
+				      .blocks = blocks };
+	memcpy(t->type.loops, s->loops, sizeof(s->loops));
+	t->place = (struct io_place){ &t->type, s->disp, s->contiguous };
+}
+
+static int gather_all(const struct coll *k, struct coll_side *side,
+		      MPI_Count bytes)
+{
+	if (k->c->size == 1 || bytes == 0)
+		return MPI_SUCCESS;
+	return mpii_allgather_blocks(k, side, bytes);
+}
+
+/* The blocks of all, one after the other. */
+static int gather_blocks(const struct coll *k, const struct sent_view *sent,
+			 const struct io_view *v, struct mpii_block *blocks,
+			 MPI_Count total)
+{
+	struct coll_side side = { .buf = (char *)blocks,
+				  .t = coll_bytes(),
+				  .unit = 1,
+				  .n = k->c->size };
+	struct coll_arrays arrays;
+	MPI_Count at = 0;
+	int err = coll_arrays_init(&arrays, k->c->size);
+
+	if (err)
+		return err;
+	for (int i = 0; i < k->c->size; i++) {
+		arrays.counts[i] = sent[i].nblocks * sizeof(*blocks);
+		arrays.displs[i] = at * sizeof(*blocks);
+		if (i == k->c->rank && sent[i].nblocks)
+			memcpy(blocks + at, v->layout->blocks,
+			       arrays.counts[i]);
+		at += sent[i].nblocks;
+	}
+	side.counts = arrays.counts;
+	side.displs = arrays.displs;
+	err = gather_all(k, &side, total * sizeof(*blocks));
+	coll_arrays_free(&arrays);
+	return err;
+}
+
+static int learn(const struct coll *k, struct sent_view *sent,
+		 struct io_view *v)
+{
+	struct coll_side side = coll_side(sent, sizeof(*sent), coll_bytes());
+	MPI_Count total = 0;
+	int n = k->c->size, err;
+
+	describe(v, &sent[k->c->rank]);
+	err = gather_all(k, &side, n * sizeof(*sent));
+	if (err)
+		return err;
+	for (int i = 0; i < n; i++)
+		total += sent[i].nblocks;
+	v->their_blocks = malloc((total + 1) * sizeof(*v->their_blocks));
+	v->theirs = calloc(n, sizeof(*v->theirs));
+	if (!v->their_blocks || !v->theirs)
+		return mpii_fail(MPI_ERR_NO_MEM, "out of memory");
+	err = gather_blocks(k, sent, v, v->their_blocks, total);
+	total = 0;
+	for (int i = 0; i < n && !err; i++) {
+		take_in(&sent[i], v->their_blocks + total, &v->theirs[i]);
+		total += sent[i].nblocks;
+	}
+	return err;
+}
+
+int io_cb_meet(struct mpii_file *f, struct io_view *v)
+{
+	struct coll k = coll_begin(f->comm);
+	struct sent_view *sent = calloc(f->comm->size, sizeof(*sent));
+	int err;
+
+	if (!sent)
+		return mpii_fail(MPI_ERR_NO_MEM, "out of memory");
+	err = learn(&k, sent, v);
+	free(sent);
+	return err;
+}
+
+struct io_theirs io_cb_theirs(const struct io_view *v, int i)
+{
+	if (v->theirs)
+		return v->theirs[i];
+	return (struct io_theirs){ .place = io_view_place(v) };
+}

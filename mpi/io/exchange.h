@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/* Collective accesses through aggregators. */
+#ifndef MPII_IO_EXCHANGE_H
+#define MPII_IO_EXCHANGE_H
+
+#include "io/access.h"
+#include "io/cb.h"
+
+struct coll;
+
+/* What a rank tells all others about its part. */
+struct io_told {
+	MPI_Offset lo, hi;    /* of the file, if there are bytes */
+	MPI_Count pos, bytes; /* of its view's data */
+	MPI_Count piece;      /* what that lies in, about */
+	long class;	      /* of the error that keeps it from taking part */
+};
+
+struct io_plan {
+	const struct io_told *told; /* of all n ranks */
+	int n;
+	bool any; /* somebody has data; then the rest is valid */
+	MPI_Offset lo, hi;
+	bool mixed;	  /* ranks do not come one after the other */
+	bool shared_page; /* some rank begins inside of a page */
+	MPI_Count piece;  /* the shortest */
+};
+
+/* Sets a->done and a->error. MPI code with words: what is not the disk's. */
+int io_exchange(const struct coll *k, struct io_access *a,
+		const struct io_plan *plan);
+
+/*
+ * What waits for the disk is done aside, by the pool: a fiber stops meanwhile, and
+ * a call goes on with messages.
+ */
+struct io_aside {
+	struct mpii_file *f;
+	void (*fn)(void *arg);
+	void *arg;
+	struct io_aside_job *job; /* under way, or NULL */
+};
+void io_aside_start(const struct coll *k, struct io_aside *s);
+void io_aside_wait(const struct coll *k, struct io_aside *s);
+/* Both at once; a call that waits anyway does it itself. */
+void io_aside(const struct coll *k, struct mpii_file *f, void (*fn)(void *arg),
+	      void *arg);
+
+#endif

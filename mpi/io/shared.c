@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/*
+ * The shared file pointer: a number in the memory of rank 0, which every rank of
+ * that host has mapped, and reads and adds to by itself.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "coll/algorithms.h"
+#include "comm/comm.h"
+#include "env/errors.h"
+#include "io/shared.h"
+#include "io/view.h"
+#include "pt2pt/transfer.h"
+
+#define BYTES 4096
+
+/* The memory. */
+struct page {
+	int64_t pointer; /* in etypes of the view */
+	uint64_t secret; /* it is the right one */
+};
+
+struct io_shared {
+	struct page *page; /* NULL: not mapped here */
+	int fd;		   /* rank 0's, while others map it */
+	struct o2g_mem *mem;
+	struct o2g_key key;
+};
+
+/* What rank 0 tells the others. */
+struct where {
+	int pid, fd;
+	uint64_t secret;
+	struct o2g_key key;
+};
+
+/* --- making it --- */
+
+static struct page *map(int fd)
+{
+	void *p = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	return p == MAP_FAILED ? NULL : p;
+}
+
+static int make(struct io_shared *s, MPI_Offset at, struct where *w)
+{
+	int err;
+
+	s->fd = memfd_create("o2g-file", MFD_CLOEXEC);
+	if (s->fd >= 0 && !ftruncate(s->fd, BYTES))
+		s->page = map(s->fd);
+	if (!s->page)
+		return mpii_fail(MPI_ERR_NO_MEM,
+				 "no memory for the shared file pointer");
+	s->page->pointer = at;
+	if (getrandom(&s->page->secret, sizeof(s->page->secret),
+		      GRND_NONBLOCK) < 0)
+		s->page->secret = (uintptr_t)s;
+	err = o2g_mem_register(mpii.ep, s->page, sizeof(*s->page),
+			       O2G_READ | O2G_WRITE, &s->mem, &s->key);
+	if (err)
+		return mpii_fail(MPI_ERR_NO_MEM,
+				 "the shared file pointer cannot be "
+				 "registered: %s",
+				 o2g_strerror(err));
+	*w = (struct where){ getpid(), s->fd, s->page->secret, s->key };
+	return MPI_SUCCESS;
+}
+
+/* On another host, or in another namespace of processes, that is nothing or
+ * another file. */
+static void find(struct io_shared *s, const struct where *w)
+{
+	char path[64];
+	int fd;
+
+	s->key = w->key;
+	snprintf(path, sizeof(path), "/proc/%d/fd/%d", w->pid, w->fd);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	if (lseek(fd, 0, SEEK_END) == BYTES)
+		s->page = map(fd);
+	close(fd);
+	if (s->page && s->page->secret != w->secret) {
+		munmap(s->page, BYTES);
+		s->page = NULL;
+	}
+}
+
+int io_shared_init(struct mpii_file *f, MPI_Offset at)
+{
+	struct io_shared *s = calloc(1, sizeof(*s));
+	struct where w;
+	int code = MPI_SUCCESS, err;
+
+	memset(&w, 0, sizeof(w));
+	f->shared = s;
+	if (!s)
+		code = mpii_fail(MPI_ERR_NO_MEM, "out of memory");
+	else
+		s->fd = -1;
+	if (!code && f->comm->rank == 0)
+		code = make(s, at, &w);
+	err = io_spread(f, &w, sizeof(w));
+	if (!err && !code && f->comm->rank != 0)
+		find(s, &w);
+	/* All have mapped it now, or cannot. */
+	err = err ? err : io_agree_now(f, code, 0, "the shared pointer of");
+	if (s && s->fd >= 0) {
+		close(s->fd);
+		s->fd = -1;
+	}
+	return err;
+}
+
+void io_shared_free(struct mpii_file *f)
+{
+	struct io_shared *s = f->shared;
+
+	if (!s)
+		return;
+	if (s->mem)
+		o2g_mem_deregister(s->mem);
+	if (s->page)
+		munmap(s->page, BYTES);
+	if (s->fd >= 0)
+		close(s->fd);
+	free(s);
+	f->shared = NULL;
+}
+
+/* --- using it --- */
+
+/* From a host that cannot map it. */
+static int ask(struct mpii_file *f, MPI_Offset etypes, int64_t *was)
+{
+	return mpii_fail(MPI_ERR_UNSUPPORTED_OPERATION,
+			 "the shared pointer of \"%s\" is on another host",
+			 f->name);
+}
+
+int io_shared_advance(struct mpii_file *f, MPI_Offset etypes, MPI_Offset *at)
+{
+	struct io_shared *s = f->shared;
+	int64_t was = 0;
+	int err;
+
+	if (s->page) {
+		*at = __atomic_fetch_add(&s->page->pointer, etypes,
+					 __ATOMIC_SEQ_CST);
+		return MPI_SUCCESS;
+	}
+	err = ask(f, etypes, &was);
+	if (!err)
+		*at = was;
+	return err;
+}
+
+int io_shared_advance_all(const struct coll *k, struct mpii_file *f,
+			  MPI_Offset etypes, MPI_Offset *at)
+{
+	struct coll_args a = { .r = coll_side(at, sizeof(*at), coll_bytes()) };
+
+	if (k->c->rank == 0)
+		*at = __atomic_fetch_add(&f->shared->page->pointer, etypes,
+					 __ATOMIC_SEQ_CST);
+	return k->c->size > 1 ? coll_bcast(k, &a) : MPI_SUCCESS;
+}
+
+void io_shared_set(struct mpii_file *f, MPI_Offset at)
+{
+	if (f->comm->rank == 0)
+		__atomic_store_n(&f->shared->page->pointer, at,
+				 __ATOMIC_SEQ_CST);
+}
+
+int io_shared_byte(struct mpii_file *f, MPI_Offset *byte)
+{
+	struct io_place p = io_view_place(f->view);
+	MPI_Offset at;
+	int err = io_shared_advance(f, 0, &at);
+
+	if (!err)
+		*byte = p.t->size ? io_place_byte(&p, at * f->view->esize) :
+				    p.disp;
+	return err;
+}
