@@ -13,16 +13,20 @@ extern const struct perf_command perf_latency, perf_bandwidth,
 	perf_idle, perf_calls, perf_instructions, perf_flood, perf_startup,
 	perf_launch, perf_vector, perf_face, perf_struct;
 
-/* Missing where an MPI has no one-sided communication: see rma_window.h. */
+/* Missing where an MPI has no windows. */
 extern const struct perf_command perf_put __attribute__((weak));
 extern const struct perf_command perf_get __attribute__((weak));
+extern const struct perf_command perf_onesided __attribute__((weak));
+extern const struct perf_command perf_accumulate __attribute__((weak));
+extern const struct perf_command perf_epochs __attribute__((weak));
 
 static const struct perf_command *const commands[] = {
 	&perf_latency, &perf_bandwidth, &perf_bidirectional, &perf_rate,
 	&perf_overlap, &perf_depth,	&perf_incast,	     &perf_put,
 	&perf_get,     &perf_vector,	&perf_face,	     &perf_struct,
 	&perf_idle,    &perf_calls,	&perf_instructions,  &perf_flood,
-	&perf_startup, &perf_launch,
+	&perf_startup, &perf_launch,	&perf_onesided,	     &perf_accumulate,
+	&perf_epochs,
 };
 
 #define N_COMMANDS (sizeof(commands) / sizeof(commands[0]))
