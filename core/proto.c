@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
  * The protocols' front: set-up, the packet dispatcher, cancelling and the death
- * of a peer. The stories are in send.c, recv.c, rma.c and credit.c.
+ * of a peer. The stories are in send.c, recv.c, served.c, rma.c, rma_atomic.c and
+ * credit.c.
  */
 #include "proto_impl.h"
 
@@ -32,6 +33,7 @@ void o2g_core_init(struct o2g_core *c, const struct o2g_core_ops *ops, u32 rank,
 	c->budget_peer = 4u << 20;
 	c->extra_max = (u32)~0;
 	c->data_chunk = 1u << 20;
+	c->atomic_piece = O2G_ATOMIC_PIECE;
 	o2g_list_init(&c->stalled_peers);
 	o2g_match_init(&c->match, bins, nbins, seed);
 }
@@ -52,7 +54,8 @@ void o2g_peer_init(struct o2g_core *c, struct o2g_peer *p, u32 rank)
 	o2g_list_init(&p->arriving);
 	o2g_list_init(&p->here);
 	o2g_list_init(&p->held_gets);
-	o2g_list_init(&p->held_puts);
+	o2g_list_init(&p->ops);
+	o2g_list_init(&p->served);
 }
 
 void o2g_sink_advance(struct o2g_sink *s, u64 n)
@@ -68,7 +71,7 @@ static enum o2g_proto_reason dispatch(struct o2g_core *c, struct o2g_peer *p,
 
 	switch (h->type) {
 	case O2G_PKT_RTS:
-		return o2g_recv_rx_rts(c, p, h);
+		return o2g_recv_rx_rts(c, p, rx);
 	case O2G_PKT_DATA:
 		return o2g_recv_rx_data(c, p, rx);
 	case O2G_PKT_CTS:
@@ -83,6 +86,8 @@ static enum o2g_proto_reason dispatch(struct o2g_core *c, struct o2g_peer *p,
 		return o2g_rma_rx_put(c, p, rx);
 	case O2G_PKT_GET:
 		return o2g_rma_rx_get(c, p, h);
+	case O2G_PKT_ATOMIC:
+		return o2g_atomic_rx(c, p, rx);
 	case O2G_PKT_NAK:
 		return o2g_rma_rx_nak(c, p, h);
 	case O2G_PKT_CANCEL:
@@ -143,6 +148,9 @@ void o2g_proto_rx_end(struct o2g_core *c, struct o2g_peer *p, struct o2g_rx *rx)
 		break;
 	case O2G_PKT_PUT:
 		o2g_rma_rx_put_end(c, p, rx);
+		break;
+	case O2G_PKT_ATOMIC:
+		o2g_atomic_rx_end(c, p, rx);
 		break;
 	}
 }
@@ -235,6 +243,22 @@ static void reap_arriving(struct reaper *r)
 	}
 }
 
+/* What is here as a whole is still handled. */
+static void reap_served(struct reaper *r)
+{
+	struct o2g_list *l, *tmp;
+
+	o2g_list_for_each_safe(l, tmp, &r->peer->served) {
+		struct o2g_unexp *u = container_of(l, struct o2g_unexp, served);
+
+		if (u->type == O2G_PKT_EAGER && u->complete)
+			continue;
+		o2g_list_del(&u->served);
+		o2g_list_del(&u->link);
+		o2g_list_add_tail(&u->link, &r->msgs);
+	}
+}
+
 static void splice(struct o2g_list *from, struct o2g_list *to)
 {
 	while (!o2g_list_empty(from)) {
@@ -243,6 +267,14 @@ static void splice(struct o2g_list *from, struct o2g_list *to)
 		o2g_list_del(l);
 		o2g_list_add_tail(l, to);
 	}
+}
+
+static void end(struct o2g_core *c, struct o2g_req *req, int err)
+{
+	if (req->kind == O2G_REQ_REPLY)
+		o2g_reply_end(c, req, err);
+	else
+		finish(c, req, err);
 }
 
 void o2g_proto_peer_down(struct o2g_core *c, struct o2g_peer *p, int err)
@@ -261,17 +293,20 @@ void o2g_proto_peer_down(struct o2g_core *c, struct o2g_peer *p, int err)
 	o2g_list_init(&r.msgs);
 	o2g_match_each_posted(&c->match, reap_posted, &r);
 	o2g_match_each_unexpected(&c->match, reap_unexpected, &r);
+	reap_served(&r);
 	reap_arriving(&r);
+	splice(&p->ops, &r.reqs);
 	splice(&p->stalled, &r.reqs);
 	splice(&p->waiting, &r.reqs);
 	splice(&p->incoming, &r.reqs);
 	splice(&p->held_gets, &r.reqs);
-	splice(&p->held_puts, &r.reqs);
 	while (!o2g_list_empty(&r.msgs))
 		o2g_recv_drop_unexpected(
 			c, o2g_list_first(&r.msgs, struct o2g_unexp, link));
 	while (!o2g_list_empty(&r.reqs))
-		finish(c, o2g_list_first(&r.reqs, struct o2g_req, link), err);
+		end(c, o2g_list_first(&r.reqs, struct o2g_req, link), err);
+	if (o2g_proto_served(p))
+		c->ops->served(c, p);
 }
 
 bool o2g_proto_forget(struct o2g_core *c, struct o2g_peer *p, u32 max)

@@ -30,7 +30,9 @@
 #define O2G_CREDIT_FLOW (1u << 20)    /* a grant grows to this by itself */
 #define O2G_CREDIT_EXTRA (128u << 10) /* envelopes beyond the budget, a time */
 #define O2G_GETS_MAX 256  /* gets from one peer under way; it refuses more */
-#define O2G_PUTS_MAX 1024 /* pieces of puts that have not been answered */
+#define O2G_PUTS_MAX 1024 /* pieces of operations that are not answered */
+#define O2G_SERVED_BODY_MAX (64u << 20) /* of a message to a handler */
+#define O2G_SHORT 16 /* operands that need no memory at the target */
 
 struct o2g_core;
 struct o2g_peer;
@@ -42,6 +44,7 @@ enum o2g_req_kind {
 	O2G_REQ_RECV,
 	O2G_REQ_PUT,
 	O2G_REQ_GET,
+	O2G_REQ_ATOMIC,
 	O2G_REQ_REPLY
 };
 
@@ -51,7 +54,8 @@ enum o2g_req_state {
 	O2G_ST_CLAIMED, /* recv: matched, its message is still arriving */
 	O2G_ST_STALLED, /* send, get: kept at home until there is room */
 	O2G_ST_XMIT,	/* the channel holds its body */
-	O2G_ST_WAIT,	/* send, put: sent, waiting for CTS, FIN or NAK */
+	O2G_ST_PUSH,	/* put, atomic: being handed to the channel */
+	O2G_ST_WAIT,	/* send, put, atomic: waiting for CTS, FIN or NAK */
 	O2G_ST_DATA,	/* recv, get: DATA packets expected */
 	O2G_ST_FILLING, /* ... one is coming in: no other packet may touch it */
 	O2G_ST_DONE,
@@ -63,6 +67,9 @@ enum o2g_req_flags {
 	O2G_REQF_CANCELLED = 4, /* ... and worked */
 	O2G_REQF_SHARED = 8,	/* recv: posted to another matcher as well */
 	O2G_REQF_GOT_CTS = 16,	/* send: DATA is going out */
+	O2G_REQF_SERVED = 32,	/* send: for a handler */
+	O2G_REQF_FETCH = 64,	/* atomic: with a result */
+	O2G_REQF_FILLED = 128,	/* atomic: DATA comes into its result */
 };
 
 /* A packet a channel could not send at once; queued in the channel. */
@@ -109,10 +116,17 @@ struct o2g_req {
 	/* Who copies any part of the data, in place of segments: nsegs is 0 and
 	 * segs an empty one. */
 	const struct o2g_view *view;
-	struct o2g_list link; /* in one of the peer's lists */
-	u64 remote;	      /* cookie at the other end */
-	u64 key, offset;      /* put, get: remote memory */
-	struct o2g_tx tx;     /* for the one packet in flight with a body */
+	struct o2g_list link;	  /* in one of the peer's lists */
+	u64 remote;		  /* cookie at the other end */
+	u64 key, offset;	  /* put, get, atomic: remote memory */
+	u8 op, type;		  /* atomic */
+	struct o2g_unexp *memory; /* reply: where its data is; goes with it */
+	struct o2g_seg result;	  /* atomic, FETCH: where the values from ... */
+	const struct o2g_seg *result_segs; /* ... before go, as segs and view */
+	u32 n_result_segs;
+	const struct o2g_view *result_view;
+	u64 operand[2];	  /* atomic: of a single element */
+	struct o2g_tx tx; /* for the one packet in flight with a body */
 };
 
 /* A message nobody asked for yet; the engine allocates it with room for body. */
@@ -130,6 +144,7 @@ struct o2g_unexp {
 	struct o2g_req *req;	  /* claimed by this receive while arriving */
 	struct o2g_seg body;	  /* engine's memory, len bytes */
 	struct o2g_list link; /* peer->arriving while incomplete, then ->here */
+	struct o2g_list served; /* peer->served: for a handler */
 };
 
 /* Where a body goes: a cursor over segments, or the offset in a view; past
@@ -148,8 +163,9 @@ struct o2g_rx {
 	struct o2g_sink sink;
 	struct o2g_req *req;
 	struct o2g_unexp *unexp;
-	struct o2g_seg put_seg; /* PUT: the registered memory */
-	int nak;		/* PUT: error to answer with */
+	struct o2g_seg put_seg; /* PUT: the registered memory. ATOMIC: operands */
+	int nak;		/* PUT, ATOMIC: error to answer with */
+	u64 operand[O2G_SHORT / 8];
 };
 
 struct o2g_peer {
@@ -177,16 +193,17 @@ struct o2g_peer {
 	struct o2g_list stall_link; /* core->stalled_peers while is_stalled */
 	/* requests */
 	struct o2g_list stalled;   /* sends kept at home */
-	struct o2g_list waiting;   /* sends, puts that wait for an answer */
+	struct o2g_list waiting;   /* all of it sent, waits for an answer */
 	struct o2g_list incoming;  /* receives, gets with DATA to come */
 	struct o2g_list arriving;  /* unexpected messages, incomplete */
 	struct o2g_list here;	   /* ... whole, or announced; not taken */
 	struct o2g_cookie *named;  /* ... that a CANCEL may name */
 	struct o2g_list held_gets; /* beyond O2G_GETS_MAX */
-	struct o2g_list held_puts; /* beyond O2G_PUTS_MAX */
-	u32 gets;		   /* under way */
-	u32 puts;		   /* pieces under way */
-	bool pushing;		   /* held puts are being looked at */
+	struct o2g_list ops; /* puts, atomics that are not all sent, in order */
+	struct o2g_list served; /* its messages for handlers, in order */
+	u32 gets;		/* under way */
+	u32 puts;		/* pieces of ops under way */
+	bool pushing;		/* ops are being sent, further up the stack */
 	u32 replies; /* to its gets, not all handed to the channel yet */
 	/* messages and puts, with the bytes they announce */
 	u64 msgs_sent, bytes_sent, msgs_recv, bytes_recv;
@@ -234,6 +251,20 @@ struct o2g_core_ops {
 	/* Registered memory for a put (write) or get; 0 or negative errno. */
 	int (*mem)(struct o2g_core *c, struct o2g_peer *p, u64 key, u64 offset,
 		   u64 len, bool write, struct o2g_seg *seg);
+	/*
+	 * Do an ATOMIC packet's operation to @seg, which ops->mem gave. Operands
+	 * become the values from before. 0 or negative errno. NULL: never.
+	 */
+	int (*atomic)(struct o2g_core *c, const struct o2g_seg *seg, u32 op,
+		      u32 type, void *operands, u64 n);
+	/* Read up to 8 bytes of it, now; false: not now. May be NULL. */
+	bool (*peek)(struct o2g_core *c, const struct o2g_seg *seg, u64 *to);
+	/* The first message in p->served can be handled. NULL: there are no
+	 * handlers, and such messages are refused. */
+	void (*served)(struct o2g_core *c, struct o2g_peer *p);
+	/* The data of a put or atomic is not needed any more, but it is not
+	 * complete. May be NULL. */
+	void (*departed)(struct o2g_core *c, struct o2g_req *req);
 	/* A request of kind REPLY for serving a get; NULL when out of memory. */
 	struct o2g_req *(*reply_alloc)(struct o2g_core *c, struct o2g_peer *p);
 	/* RTS: an address the peer can read this send at; false if it cannot. */
@@ -263,7 +294,8 @@ struct o2g_core {
 	bool any_outlives; /* ... which end with no peer: the engine sees to
 			    * them, by o2g_proto_give_up() */
 	struct o2g_list stalled_peers;
-	u64 data_chunk; /* largest DATA body */
+	u64 data_chunk;	  /* largest DATA body */
+	u64 atomic_piece; /* largest of ATOMIC, a multiple of 16 */
 	struct o2g_core_stats stats;
 };
 
@@ -316,6 +348,9 @@ struct o2g_unexp *o2g_proto_mprobe(struct o2g_core *c, u32 src, u64 tag,
 /* peer, key, offset, len, segs, id are set. */
 void o2g_proto_put(struct o2g_core *c, struct o2g_req *req);
 void o2g_proto_get(struct o2g_core *c, struct o2g_req *req);
+/* ... op and type as well; with FETCH also where the result goes. For O2G_AOP_CAS
+ * the data is two elements, else as many as there are. */
+void o2g_proto_atomic(struct o2g_core *c, struct o2g_req *req);
 /*
  * 0: cancelled and completed. -EINPROGRESS: the peer is being asked, the
  * request completes either way. -EBUSY: too late, it completes normally.
@@ -323,6 +358,14 @@ void o2g_proto_get(struct o2g_core *c, struct o2g_req *req);
 int o2g_proto_cancel(struct o2g_core *c, struct o2g_req *req);
 /* Tell a peer that we close; nothing may be sent to it afterwards. */
 void o2g_proto_bye(struct o2g_core *c, struct o2g_peer *p);
+
+/* --- messages for handlers --- */
+
+/* The next of this peer, if it can be handled: a whole message, or an RTS. */
+struct o2g_unexp *o2g_proto_served(struct o2g_peer *p);
+/* It is the caller's: for o2g_proto_mrecv(), or to be dropped when handled. */
+void o2g_proto_take_served(struct o2g_unexp *u);
+void o2g_proto_drop(struct o2g_core *c, struct o2g_unexp *u);
 
 /* --- from the channels --- */
 

@@ -186,6 +186,19 @@ static inline struct o2g_req *arrive(struct o2g_core *c, struct o2g_peer *p,
 	return NULL;
 }
 
+static inline void sink_to_seg(struct o2g_sink *s, const struct o2g_seg *seg,
+			       u64 room)
+{
+	s->segs = seg;
+	s->nsegs = 1;
+	s->off = 0;
+	s->room = room;
+	s->view = NULL;
+}
+
+/* A message to keep, in no queue yet; NULL when out of memory. */
+struct o2g_unexp *o2g_recv_keep(struct o2g_core *c, struct o2g_peer *p,
+				const struct o2g_hdr *h, u64 body);
 enum o2g_proto_reason o2g_recv_rx_eager(struct o2g_core *c, struct o2g_peer *p,
 					struct o2g_rx *rx);
 /* Of a whole message: nobody waits for it; its receive has several segments. */
@@ -197,7 +210,7 @@ void o2g_recv_whole_segs(struct o2g_core *c, struct o2g_req *req,
 void o2g_recv_rx_eager_end(struct o2g_core *c, struct o2g_peer *p,
 			   struct o2g_rx *rx);
 enum o2g_proto_reason o2g_recv_rx_rts(struct o2g_core *c, struct o2g_peer *p,
-				      const struct o2g_hdr *h);
+				      struct o2g_rx *rx);
 enum o2g_proto_reason o2g_recv_rx_data(struct o2g_core *c, struct o2g_peer *p,
 				       struct o2g_rx *rx);
 void o2g_recv_rx_data_end(struct o2g_core *c, struct o2g_rx *rx);
@@ -207,6 +220,11 @@ void o2g_recv_unpost(struct o2g_core *c, struct o2g_req *req);
 void o2g_recv_drop_unexpected(struct o2g_core *c, struct o2g_unexp *u);
 /* It leaves the matching queues: a CANCEL does not find it any more. */
 void o2g_recv_unname(struct o2g_unexp *u);
+
+/* served.c */
+enum o2g_proto_reason o2g_served_rx(struct o2g_core *c, struct o2g_peer *p,
+				    struct o2g_rx *rx, u64 body);
+void o2g_served_complete(struct o2g_core *c, struct o2g_unexp *u);
 
 /* rma.c */
 enum o2g_proto_reason o2g_rma_rx_put(struct o2g_core *c, struct o2g_peer *p,
@@ -219,8 +237,34 @@ enum o2g_proto_reason o2g_rma_rx_answer(struct o2g_core *c, struct o2g_req *req,
 					const struct o2g_hdr *h, int status);
 enum o2g_proto_reason o2g_rma_rx_nak(struct o2g_core *c, struct o2g_peer *p,
 				     const struct o2g_hdr *h);
-void o2g_rma_push(struct o2g_core *c, struct o2g_req *req);
+/* A piece of it is out of the channel. */
+void o2g_rma_sent(struct o2g_core *c, struct o2g_req *req);
+/* FIN with what a get of a few bytes wants. */
+enum o2g_proto_reason o2g_rma_rx_brief(struct o2g_core *c, struct o2g_req *req,
+				       const struct o2g_hdr *h);
 /* A get that was sent is done; one that was held back may go. */
 void o2g_rma_get_end(struct o2g_core *c, struct o2g_req *req, int status);
+/* A request of ours that answers @h with DATA; its segment is still to be set. */
+struct o2g_req *o2g_reply_new(struct o2g_core *c, struct o2g_peer *p,
+			      const struct o2g_hdr *h);
+void o2g_reply_end(struct o2g_core *c, struct o2g_req *req, int status);
+/* Bytes of memory that an atomic is about. */
+static inline u64 o2g_atomic_span(const struct o2g_req *req)
+{
+	return req->op == O2G_AOP_CAS ? req->len / 2 : req->len;
+}
+
+/* rma_atomic.c */
+enum o2g_proto_reason o2g_atomic_rx(struct o2g_core *c, struct o2g_peer *p,
+				    struct o2g_rx *rx);
+void o2g_atomic_rx_end(struct o2g_core *c, struct o2g_peer *p,
+		       struct o2g_rx *rx);
+/* DATA with values from before. */
+enum o2g_proto_reason o2g_atomic_rx_data(struct o2g_req *req,
+					 struct o2g_rx *rx);
+void o2g_atomic_rx_data_end(struct o2g_core *c, struct o2g_rx *rx);
+/* Copy what came in a FIN to where the result goes. */
+void o2g_atomic_result(struct o2g_core *c, struct o2g_req *req,
+		       const struct o2g_hdr *h);
 
 #endif

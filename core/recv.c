@@ -65,9 +65,8 @@ static u64 weight_of(const struct o2g_match *m, u64 seq)
 }
 
 /* Only what its sender waits for has a name. */
-static void name(struct o2g_core *c, struct o2g_unexp *u, u64 cookie)
+static void name(struct o2g_core *c, struct o2g_unexp *u)
 {
-	u->cookie.value = cookie;
 	u->named = u->type == O2G_PKT_RTS || u->flags & O2G_PKTF_SYNC;
 	if (!u->named)
 		return;
@@ -80,6 +79,7 @@ void o2g_recv_unname(struct o2g_unexp *u)
 	if (!u->named)
 		return;
 	u->named = false;
+	u->match.queued = 0;
 	o2g_cookies_del(&u->peer->named, &u->cookie);
 }
 
@@ -238,8 +238,8 @@ struct o2g_unexp *o2g_proto_mprobe(struct o2g_core *c, u32 src, u64 tag,
 
 /* --- packets --- */
 
-static struct o2g_unexp *add_unexpected(struct o2g_core *c, struct o2g_peer *p,
-					const struct o2g_hdr *h, u64 body)
+struct o2g_unexp *o2g_recv_keep(struct o2g_core *c, struct o2g_peer *p,
+				const struct o2g_hdr *h, u64 body)
 {
 	struct o2g_unexp *u = c->ops->unexp_alloc(c, p, body);
 
@@ -257,10 +257,23 @@ static struct o2g_unexp *add_unexpected(struct o2g_core *c, struct o2g_peer *p,
 	u->error = 0;
 	u->match.src = p->rank;
 	u->match.tag = h->tag;
+	u->named = false;
+	u->cookie.value = h->cookie;
 	o2g_list_init(&u->link);
+	o2g_list_init(&u->served);
+	return u;
+}
+
+static struct o2g_unexp *add_unexpected(struct o2g_core *c, struct o2g_peer *p,
+					const struct o2g_hdr *h, u64 body)
+{
+	struct o2g_unexp *u = o2g_recv_keep(c, p, h, body);
+
+	if (!u)
+		return NULL;
 	o2g_list_add_tail(&u->link, is_here(u) ? &p->here : &p->arriving);
 	o2g_match_add_unexpected(&c->match, &u->match);
-	name(c, u, h->cookie);
+	name(c, u);
 	c->stats.unexpected++;
 	return u;
 }
@@ -284,6 +297,8 @@ enum o2g_proto_reason o2g_recv_rx_eager(struct o2g_core *c, struct o2g_peer *p,
 	if (unlikely(!o2g_credit_charge(p, h->length + O2G_COST, false)))
 		return O2G_PROTO_TOO_LONG;
 	count_recv(p, h->length);
+	if (unlikely(h->flags & O2G_PKTF_SERVED))
+		return o2g_served_rx(c, p, rx, h->length);
 	req = arrive(c, p, h->tag);
 	if (likely(req)) {
 		matched(req, p, h->tag, h->length);
@@ -297,11 +312,7 @@ enum o2g_proto_reason o2g_recv_rx_eager(struct o2g_core *c, struct o2g_peer *p,
 	if (!u)
 		return O2G_PROTO_NO_MEMORY;
 	rx->unexp = u;
-	rx->sink.segs = &u->body;
-	rx->sink.nsegs = 1;
-	rx->sink.off = 0;
-	rx->sink.room = h->length;
-	rx->sink.view = NULL;
+	sink_to_seg(&rx->sink, &u->body, h->length);
 	if (c->ops->arrived)
 		c->ops->arrived(c, u);
 	return O2G_PROTO_OK;
@@ -350,7 +361,9 @@ void o2g_recv_rx_eager_end(struct o2g_core *c, struct o2g_peer *p,
 		if (rx->hdr.length == 0)
 			return;
 		completed(u);
-		if (u->req)
+		if (u->flags & O2G_PKTF_SERVED)
+			o2g_served_complete(c, u);
+		else if (u->req)
 			deliver_unexp(c, u->req, u);
 		return;
 	}
@@ -362,8 +375,9 @@ void o2g_recv_rx_eager_end(struct o2g_core *c, struct o2g_peer *p,
 }
 
 enum o2g_proto_reason o2g_recv_rx_rts(struct o2g_core *c, struct o2g_peer *p,
-				      const struct o2g_hdr *h)
+				      struct o2g_rx *rx)
 {
+	const struct o2g_hdr *h = &rx->hdr;
 	bool extra = h->flags & O2G_PKTF_ENVELOPE;
 	struct o2g_req *req;
 	struct o2g_unexp *u;
@@ -372,6 +386,8 @@ enum o2g_proto_reason o2g_recv_rx_rts(struct o2g_core *c, struct o2g_peer *p,
 		return O2G_PROTO_TOO_LONG;
 	c->stats.rts_recv++;
 	count_recv(p, h->length);
+	if (h->flags & O2G_PKTF_SERVED)
+		return o2g_served_rx(c, p, rx, 0);
 	req = arrive(c, p, h->tag);
 	if (req) {
 		matched(req, p, h->tag, h->length);
@@ -396,6 +412,8 @@ enum o2g_proto_reason o2g_recv_rx_data(struct o2g_core *c, struct o2g_peer *p,
 
 	if (!req || req->peer != p)
 		return O2G_PROTO_NO_REQUEST;
+	if (req->kind == O2G_REQ_ATOMIC)
+		return o2g_atomic_rx_data(req, rx);
 	if (req->state != O2G_ST_DATA)
 		return O2G_PROTO_BAD_STATE;
 	want = req->kind == O2G_REQ_RECV ? min_u64(req->len, req->msg_len) :
@@ -414,6 +432,10 @@ void o2g_recv_rx_data_end(struct o2g_core *c, struct o2g_rx *rx)
 {
 	struct o2g_req *req = rx->req;
 
+	if (req->kind == O2G_REQ_ATOMIC) {
+		o2g_atomic_rx_data_end(c, rx);
+		return;
+	}
 	req->state = O2G_ST_DATA;
 	req->got += rx->hdr.length;
 	if (req->kind == O2G_REQ_GET) {

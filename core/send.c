@@ -34,9 +34,10 @@ static void send_eager_sync(struct o2g_core *c, struct o2g_req *req)
 		req->state = O2G_ST_XMIT;
 }
 
-static inline void send_eager(struct o2g_core *c, struct o2g_req *req)
+static inline void send_eager(struct o2g_core *c, struct o2g_req *req, u8 flags)
 {
 	struct o2g_hdr h = { .type = O2G_PKT_EAGER,
+			     .flags = flags,
 			     .tag = req->tag,
 			     .length = req->len };
 	int ret = xmit(c, req->peer, &h, req, 0, req->len);
@@ -52,6 +53,15 @@ static inline void send_eager(struct o2g_core *c, struct o2g_req *req)
 	}
 }
 
+/* What is not plain. */
+static noinline void send_eager_special(struct o2g_core *c, struct o2g_req *req)
+{
+	if (req->flags & O2G_REQF_SYNC)
+		send_eager_sync(c, req);
+	else
+		send_eager(c, req, O2G_PKTF_SERVED);
+}
+
 static void send_rts(struct o2g_core *c, struct o2g_req *req, u8 flags)
 {
 	struct o2g_hdr h = { .type = O2G_PKT_RTS,
@@ -62,6 +72,8 @@ static void send_rts(struct o2g_core *c, struct o2g_req *req, u8 flags)
 
 	if (c->ops->expose && c->ops->expose(c, req, &h.aux))
 		h.flags |= O2G_PKTF_GETTABLE;
+	if (req->flags & O2G_REQF_SERVED)
+		h.flags |= O2G_PKTF_SERVED;
 	c->stats.rts_sent++;
 	count_sent(req->peer, req->len);
 	wait_for_answer(req);
@@ -78,10 +90,11 @@ static inline bool start(struct o2g_core *c, struct o2g_req *req)
 		if (likely(o2g_credit_take(p, req->len + O2G_COST))) {
 			c->stats.eager_sent++;
 			count_sent(p, req->len);
-			if (unlikely(req->flags & O2G_REQF_SYNC))
-				send_eager_sync(c, req);
+			if (unlikely(req->flags &
+				     (O2G_REQF_SYNC | O2G_REQF_SERVED)))
+				send_eager_special(c, req);
 			else
-				send_eager(c, req);
+				send_eager(c, req, 0);
 			return true;
 		}
 		/* Stall and ask for room, unless told that there is none. */
@@ -177,8 +190,9 @@ void o2g_send_data(struct o2g_core *c, struct o2g_req *req)
 			return; /* o2g_proto_sent, or peer_down, goes on */
 	}
 	if (req->kind == O2G_REQ_REPLY)
-		req->peer->replies--;
-	finish(c, req, 0);
+		o2g_reply_end(c, req, 0);
+	else
+		finish(c, req, 0);
 }
 
 /* A send of this peer that waits for an answer, or NULL. */
@@ -218,8 +232,10 @@ enum o2g_proto_reason o2g_send_rx_fin(struct o2g_core *c, struct o2g_peer *p,
 
 	if (!req)
 		return O2G_PROTO_NO_REQUEST;
-	if (req->kind == O2G_REQ_PUT)
+	if (req->kind == O2G_REQ_PUT || req->kind == O2G_REQ_ATOMIC)
 		return o2g_rma_rx_answer(c, req, h, 0);
+	if (req->kind == O2G_REQ_GET)
+		return o2g_rma_rx_brief(c, req, h);
 	if (req->kind != O2G_REQ_SEND || req->state != O2G_ST_WAIT)
 		return O2G_PROTO_BAD_STATE;
 	finish(c, req, 0);
@@ -251,8 +267,8 @@ void o2g_proto_sent(struct o2g_core *c, struct o2g_req *req)
 {
 	switch (req->kind) {
 	case O2G_REQ_PUT:
-		req->state = O2G_ST_WAIT;
-		o2g_rma_push(c, req);
+	case O2G_REQ_ATOMIC:
+		o2g_rma_sent(c, req);
 		return;
 	case O2G_REQ_REPLY:
 		o2g_send_data(c, req);

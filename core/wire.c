@@ -9,8 +9,11 @@ struct pkt_rule {
 };
 
 static const struct pkt_rule rules[O2G_PKT_MAX] = {
-	[O2G_PKT_EAGER] = { "EAGER", O2G_PKTF_SYNC, O2G_BODY_MAX },
-	[O2G_PKT_RTS] = { "RTS", O2G_PKTF_GETTABLE | O2G_PKTF_ENVELOPE,
+	[O2G_PKT_EAGER] = { "EAGER", O2G_PKTF_SYNC | O2G_PKTF_SERVED,
+			    O2G_BODY_MAX },
+	[O2G_PKT_RTS] = { "RTS",
+			  O2G_PKTF_GETTABLE | O2G_PKTF_ENVELOPE |
+				  O2G_PKTF_SERVED,
 			  O2G_BODY_MAX },
 	[O2G_PKT_CTS] = { "CTS", 0, O2G_BODY_MAX },
 	[O2G_PKT_DATA] = { "DATA", 0, O2G_BODY_MAX },
@@ -24,6 +27,7 @@ static const struct pkt_rule rules[O2G_PKT_MAX] = {
 	[O2G_PKT_CANCEL_ACK] = { "CANCEL_ACK", 0, 0 },
 	[O2G_PKT_BYE] = { "BYE", 0, 0 },
 	[O2G_PKT_CHANNEL... O2G_PKT_CHANNEL_LAST] = { "CHANNEL", 0, 0 },
+	[O2G_PKT_ATOMIC] = { "ATOMIC", O2G_PKTF_FETCH, O2G_ATOMIC_PIECE },
 };
 
 void o2g_wire_encode(const struct o2g_hdr *h, void *buf48)

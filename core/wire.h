@@ -1,28 +1,31 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
  * The wire format. Every packet starts with the same 48-byte header, all
- * fields little-endian; EAGER, DATA and PUT are followed by `length` bytes.
+ * fields little-endian; EAGER, DATA, PUT and ATOMIC are followed by `length` bytes.
  * docs/protocol.md tells what each packet means and when it is sent.
  *
  *	 0  version  type  flags  size      each u8; size is 48
  *	 4  credit   u32   bytes of budget returned to the receiver of this packet
  *	 8  src      u32   endpoint that sent it
  *	12  dst      u32   endpoint it is for
- *	16  tag      u64   EAGER, RTS: the tag. PUT, GET: the memory key
- *	24  length   u64   EAGER, DATA, PUT: body. RTS: message. CTS, GET: wanted
- *	                   FIN, NAK: of the piece of a put that they answer
+ *	16  tag      u64   EAGER, RTS: the tag. PUT, GET, ATOMIC: the memory key
+ *	24  length   u64   EAGER, DATA, PUT, ATOMIC: body. RTS: message. CTS, GET:
+ *	                   wanted. FIN, NAK: of the piece that they answer
  *	32  cookie   u64   the request this packet belongs to, at one of the ends
- *	40  aux      u64   DATA, PUT, GET: offset. RTS: address. CTS: reply cookie.
- *	                   NAK: error. CANCEL_ACK: 1 when cancelled
+ *	40  aux      u64   DATA, PUT, GET: offset. ATOMIC: the same, operation and
+ *	                   type above it. RTS: address. CTS: reply cookie. FIN: up
+ *	                   to 8 bytes that were asked for. NAK: error. CANCEL_ACK: 1
+ *	                   when cancelled
  */
 #ifndef O2G_WIRE_H
 #define O2G_WIRE_H
 
-#include "env.h"
+#include "atomic.h"
 
 #define O2G_WIRE_VERSION 1
 #define O2G_HDR_SIZE 48
 #define O2G_BODY_MAX (1ull << 48)
+#define O2G_ATOMIC_PIECE (16u << 10) /* bytes in one ATOMIC packet */
 
 /*
  * A new packet takes:
@@ -52,6 +55,9 @@ enum o2g_pkt {
 	 * use for one that reaches it, and refuses it. */
 	O2G_PKT_CHANNEL = 13,
 	O2G_PKT_CHANNEL_LAST = 15,
+	/* cookie: the operation, answered with FIN, DATA or NAK. Without a body
+	 * when it only reads: then length is what it wants. */
+	O2G_PKT_ATOMIC = 16,
 	O2G_PKT_MAX
 };
 
@@ -61,6 +67,8 @@ enum o2g_pkt_flags {
 	O2G_PKTF_STALLED = 4,  /* CREDIT: sends wait here for more credit */
 	/* CREDIT: good for RTS only. RTS: paid with that */
 	O2G_PKTF_ENVELOPE = 8,
+	O2G_PKTF_SERVED = 16, /* EAGER, RTS: for a handler, not for a receive */
+	O2G_PKTF_FETCH = 32,  /* ATOMIC: answer with the values from before */
 };
 
 struct o2g_wire_hdr {
@@ -124,6 +132,25 @@ static inline bool o2g_wire_is_plain(const struct o2g_wire_hdr *w)
 	       w->flags == 0 && w->size == O2G_HDR_SIZE;
 }
 
+/* What aux of an ATOMIC is made of. */
+#define O2G_ATOMIC_OFFSET ((1ull << 48) - 1)
+static inline u64 o2g_wire_atomic(u64 offset, u32 op, u32 type)
+{
+	return (offset & O2G_ATOMIC_OFFSET) | (u64)op << 48 | (u64)type << 56;
+}
+static inline u32 o2g_wire_atomic_op(const struct o2g_hdr *h)
+{
+	return h->aux >> 48 & 0xff;
+}
+static inline u32 o2g_wire_atomic_type(const struct o2g_hdr *h)
+{
+	return h->aux >> 56;
+}
+static inline u64 o2g_wire_atomic_offset(const struct o2g_hdr *h)
+{
+	return h->aux & O2G_ATOMIC_OFFSET;
+}
+
 /* Bytes that follow this header on the connection. */
 static inline u64 o2g_wire_body(const struct o2g_hdr *h)
 {
@@ -132,6 +159,8 @@ static inline u64 o2g_wire_body(const struct o2g_hdr *h)
 	case O2G_PKT_DATA:
 	case O2G_PKT_PUT:
 		return h->length;
+	case O2G_PKT_ATOMIC:
+		return o2g_wire_atomic_op(h) == O2G_AOP_NO_OP ? 0 : h->length;
 	default:
 		return 0;
 	}

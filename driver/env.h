@@ -57,4 +57,10 @@ static inline void env_seg_set(struct o2g_seg *seg, const void *memory)
 	seg->kaddr = (void *)memory;
 }
 
+/* What that has set; no other memory is in one piece. */
+static inline void *env_seg_memory(const struct o2g_seg *seg)
+{
+	return WARN_ON_ONCE(seg->type != O2GK_SEG_KERNEL) ? NULL : seg->kaddr;
+}
+
 #endif

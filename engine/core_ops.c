@@ -6,7 +6,9 @@
 
 #include "carrier.h"
 #include "clock.h"
+#include "counter.h"
 #include "mem.h"
+#include "serve.h"
 
 void eng_tell(struct o2g_ep *ep)
 {
@@ -43,6 +45,8 @@ static noinline bool complete_marked(struct o2g_ep *ep, struct eng_req *r)
 		return false;
 	if (r->timed)
 		both_have_copied(&r->core);
+	if (r->has_counter)
+		eng_counter_done(r);
 	if (r->fn) {
 		r->next = NULL;
 		*ep->callbacks_tail = r;
@@ -119,15 +123,23 @@ static struct o2g_req *find(struct o2g_core *c, u64 id)
 	return &r->core;
 }
 
+/* Handlers are given the body where it is. */
+struct eng_unexp {
+	struct o2g_unexp core;
+	_Alignas(16) u8 body[];
+};
+
 static struct o2g_unexp *unexp_alloc(struct o2g_core *c, struct o2g_peer *p,
 				     u64 body)
 {
 	struct o2g_ep *ep = ep_of_core(c);
-	struct o2g_unexp *u = malloc(sizeof(*u) + body);
+	struct eng_unexp *e = malloc(sizeof(*e) + body);
+	struct o2g_unexp *u;
 
-	if (!u)
+	if (!e)
 		return NULL;
-	u->body.base = u + 1;
+	u = &e->core;
+	u->body.base = e->body;
 	u->body.len = body;
 	ep->unexp_bytes += body + sizeof(*u);
 	if (ep->unexp_bytes > ep->unexp_peak)
@@ -138,7 +150,7 @@ static struct o2g_unexp *unexp_alloc(struct o2g_core *c, struct o2g_peer *p,
 static void unexp_free(struct o2g_core *c, struct o2g_unexp *u)
 {
 	ep_of_core(c)->unexp_bytes -= u->body.len + sizeof(*u);
-	free(u);
+	free(container_of(u, struct eng_unexp, core));
 }
 
 static void copy(struct o2g_core *c, const struct o2g_sink *to,
@@ -233,6 +245,16 @@ static bool expose(struct o2g_core *c, struct o2g_req *req, u64 *addr)
 	return true;
 }
 
+static void departed(struct o2g_core *c, struct o2g_req *req)
+{
+	struct eng_req *r = eng_req_of(req);
+
+	if (r->has_counter && !(req->flags & O2G_REQF_FETCH)) {
+		eng_counter_departed(r);
+		eng_event(ep_of_core(c));
+	}
+}
+
 static bool claim(struct o2g_core *c, struct o2g_req *req)
 {
 	struct o2g_ep *ep = ep_of_core(c);
@@ -258,6 +280,10 @@ const struct o2g_core_ops eng_core_ops = {
 	.arrived = arrived,
 	.get = get,
 	.mem = eng_mem_find,
+	.atomic = eng_mem_atomic,
+	.peek = eng_mem_peek,
+	.served = eng_serve_peer,
+	.departed = departed,
 	.reply_alloc = reply_alloc,
 	.expose = expose,
 	.bye = bye,

@@ -125,6 +125,8 @@ static bool is_doomed(const struct o2g_req *req, void *arg)
 
 	if (req->kind == O2G_REQ_RECV && req->match.src == O2G_MATCH_ANY)
 		return any_is_doomed(ep, req);
+	if (req->flags & O2G_REQF_SERVED) /* its tag is none of a message */
+		return false;
 	return ep->doomed(ep->resolve_arg, req->tag, O2G_DOOMED_ONE);
 }
 

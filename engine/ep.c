@@ -19,6 +19,7 @@
 #include "mem.h"
 #include "progress.h"
 #include "resolve.h"
+#include "serve.h"
 #include "settings.h"
 #include "wait.h"
 
@@ -77,6 +78,7 @@ int ep_open(const struct o2g_attr *attr, struct kern *kern, struct o2g_ep **out)
 	eng_lock_init(&ep->lock);
 	ep->callbacks_tail = &ep->callbacks;
 	ep->work_tail = &ep->work;
+	eng_serve_init(ep);
 	ep->kern = kern;
 	ep->driver = kern ? &driver_carrier : NULL;
 	ep->any = kern ? &both_carriers : &own_carrier;
@@ -198,6 +200,7 @@ void o2g_close(struct o2g_ep *ep)
 	eng_progress_cleanup(ep);
 	eng_reqs_cleanup(ep);
 	eng_mems_cleanup(ep);
+	eng_serve_cleanup(ep);
 	kern_free(ep->kern);
 	free(ep->core.match.bins);
 	free(ep);

@@ -15,10 +15,21 @@
 #define ENG_MAX_CHANNELS 5 /* one is the driver */
 
 struct carrier;
+struct eng_handler;
 struct eng_peer;
 struct eng_req;
 struct epoll_event;
 struct kern;
+
+/* Handlers, see serve.c. */
+struct eng_serve {
+	struct eng_handler *handlers;
+	struct o2g_list ready; /* peers whose next message can be handled */
+	struct o2g_work work;
+	bool scheduled; /* the work will look at the list, or does */
+	const struct eng_handler *running;
+	const void *runner; /* the thread that does the work */
+};
 
 struct o2g_ep {
 	int rank, size;
@@ -43,6 +54,7 @@ struct o2g_ep {
 		**work_tail; /* ready, to be done without the lock */
 	unsigned works;	     /* asked for and not begun */
 	unsigned workers;    /* threads that do some */
+	struct eng_serve serve;
 	struct eng_peer *byes;
 	struct o2g_list retired; /* peers that are gone, see peer.c */
 

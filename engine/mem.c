@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
-/* Registered memory; put and get, which the carrier of the peer carries out. */
+/* Registered memory: what peers may name, and what is done to it for them. */
 #include "mem.h"
 
 #include <stdlib.h>
 #include <sys/random.h>
 
+#include "apply.h"
 #include "carrier.h"
 
 static int free_slot(struct o2g_ep *ep)
@@ -132,56 +133,28 @@ int eng_mem_find(struct o2g_core *c, struct o2g_peer *p, u64 key, u64 offset,
 	return 0;
 }
 
-static int start_rma(struct o2g_ep *ep, struct eng_req *r, bool put,
-		     struct eng_peer *p, const struct o2g_key *key, u64 offset)
+int eng_mem_atomic(struct o2g_core *c, const struct o2g_seg *seg, u32 op,
+		   u32 type, void *operands, u64 n)
 {
-	if (offset > key->len || r->core.len > key->len - offset)
-		return -ERANGE;
-	r->core.kind = put ? O2G_REQ_PUT : O2G_REQ_GET;
-	r->core.peer = &p->cp.core;
-	r->core.key = key->key;
-	r->core.offset = offset;
-	r->core.tag = 0;
-	return carrier_of(ep, p)->rma(ep, r);
+	u32 size = o2g_atomic_size(type);
+	u64 old;
+
+	if (op != O2G_AOP_CAS) {
+		o2g_atomic_apply(eng_value_of(type), op, type, seg->base,
+				 operands, operands, n);
+		return 0;
+	}
+	old = o2g_atomic_cas(type, seg->base, o2g_atomic_read(operands, size),
+			     o2g_atomic_read((char *)operands + size, size));
+	memcpy(operands, &old, size);
+	return 0;
 }
 
-static int rma(struct o2g_ep *ep, bool put, int rank,
-	       const struct o2g_seg *segs, unsigned nsegs,
-	       const struct o2g_key *key, u64 offset, struct o2g_req **req)
+bool eng_mem_peek(struct o2g_core *c, const struct o2g_seg *seg, u64 *to)
 {
-	struct eng_peer *p;
-	struct eng_req *r;
-	int err = 0;
-
-	if (nsegs == O2G_VIEW)
-		return -EOPNOTSUPP;
-	if (!ep_enter(ep))
-		return -O2G_ERR_FORKED;
-	ep->calls++;
-	p = eng_peer_connect(ep, rank, &err);
-	if (!p)
-		goto out;
-	r = eng_req_new(ep, segs, nsegs);
-	err = r ? start_rma(ep, r, put, p, key, offset) : -ENOMEM;
-	if (!err)
-		*req = &r->core;
-	else if (r)
-		eng_req_free(ep, r);
-out:
-	ep_unlock(ep);
-	return err;
-}
-
-int o2g_put(struct o2g_ep *ep, int peer, const struct o2g_seg *segs,
-	    unsigned nsegs, const struct o2g_key *key, uint64_t offset,
-	    struct o2g_req **req)
-{
-	return rma(ep, true, peer, segs, nsegs, key, offset, req);
-}
-
-int o2g_get(struct o2g_ep *ep, int peer, const struct o2g_seg *segs,
-	    unsigned nsegs, const struct o2g_key *key, uint64_t offset,
-	    struct o2g_req **req)
-{
-	return rma(ep, false, peer, segs, nsegs, key, offset, req);
+	if (seg->len == 8 && !((uintptr_t)seg->base & 7))
+		*to = __atomic_load_n((u64 *)seg->base, __ATOMIC_RELAXED);
+	else
+		memcpy(to, seg->base, seg->len);
+	return true;
 }

@@ -26,6 +26,55 @@ static int own_post_one(struct o2g_ep *ep, struct eng_req *r)
 
 /* --- put and get: at once, if the channel reaches the peer's memory --- */
 
+#define VIEW_PIECE (32u << 10)
+
+/* A view goes through memory of ours, which the cache holds. */
+static int direct_view(struct chan *chan, struct chan_peer *cp, u64 addr,
+		       const struct o2g_req *r)
+{
+	const struct o2g_view *view = r->view;
+	u8 piece[VIEW_PIECE];
+	int err = 0;
+
+	for (u64 off = 0; off < r->len && !err; off += sizeof(piece)) {
+		u64 n = r->len - off;
+		struct o2g_seg seg = { piece, n < VIEW_PIECE ? n : VIEW_PIECE };
+
+		if (r->kind == O2G_REQ_PUT) {
+			view->read(view, off, piece, seg.len);
+			err = chan->ops->put(chan, cp, addr + off, &seg, 1,
+					     seg.len);
+			continue;
+		}
+		err = chan->ops->get(chan, cp, addr + off, &seg, 1, seg.len);
+		if (!err)
+			view->write(view, off, piece, seg.len);
+	}
+	return err;
+}
+
+static int direct_copy(struct chan *chan, struct chan_peer *cp, u64 addr,
+		       const struct o2g_req *r)
+{
+	bool put = r->kind == O2G_REQ_PUT;
+
+	if (unlikely(r->view))
+		return direct_view(chan, cp, addr, r);
+	return (put ? chan->ops->put : chan->ops->get)(chan, cp, addr, r->segs,
+						       r->nsegs, r->len);
+}
+
+/* A put may not overtake operations that go by packets. */
+static bool may_be_direct(const struct chan_peer *cp, const struct o2g_req *r)
+{
+	const struct o2g_peer *p = &cp->core;
+
+	if (!cp->chan || p->down || !p->can_get || p->no_get ||
+	    !cp->chan->ops->find_key || r->kind == O2G_REQ_ATOMIC)
+		return false;
+	return r->kind == O2G_REQ_GET || (!p->puts && o2g_list_empty(&p->ops));
+}
+
 /*
  * Copy directly if the channel can and finds the key, also afterwards. -EAGAIN:
  * have it done with packets, which the owner answers, or refuses in its words.
@@ -38,34 +87,37 @@ static int direct(struct o2g_req *r)
 	u64 addr;
 	int err;
 
-	if (!chan || cp->core.down || !cp->core.can_get || cp->core.no_get ||
-	    !chan->ops->find_key)
+	if (!may_be_direct(cp, r))
 		return -EAGAIN;
 	err = chan->ops->find_key(chan, cp, r->key, r->offset, r->len, put,
 				  &addr);
 	if (err)
 		return err;
-	err = (put ? chan->ops->put : chan->ops->get)(chan, cp, addr, r->segs,
-						      r->nsegs, r->len);
+	err = direct_copy(chan, cp, addr, r);
 	if (err)
 		return -EAGAIN;
 	return chan->ops->find_key(chan, cp, r->key, r->offset, r->len, put,
 				   &addr);
 }
 
+/* Afterwards it may be over, and gone if nobody waits for it. */
 static int own_rma(struct o2g_ep *ep, struct eng_req *r)
 {
+	bool is_long = r->core.len > ENG_ASYNC_MIN;
 	int err = direct(&r->core);
 
 	if (err != -EAGAIN) {
 		o2g_list_init(&r->core.link);
 		eng_req_finish(ep, r, err);
-	} else if (r->core.kind == O2G_REQ_PUT) {
-		o2g_proto_put(&ep->core, &r->core);
-	} else {
-		o2g_proto_get(&ep->core, &r->core);
+		return 0;
 	}
-	if (!eng_is_done(&r->core))
+	if (r->core.kind == O2G_REQ_PUT)
+		o2g_proto_put(&ep->core, &r->core);
+	else if (r->core.kind == O2G_REQ_GET)
+		o2g_proto_get(&ep->core, &r->core);
+	else
+		o2g_proto_atomic(&ep->core, &r->core);
+	if (unlikely(is_long))
 		eng_async_want(ep);
 	return 0;
 }

@@ -11,6 +11,7 @@
 #include "ended.h"
 #include "log.h"
 #include "resolve.h"
+#include "serve.h"
 
 static struct eng_peer *new_peer(struct o2g_ep *ep)
 {
@@ -29,6 +30,7 @@ static struct eng_peer *new_peer(struct o2g_ep *ep)
 static void make_known(struct o2g_ep *ep, struct eng_peer *p, u32 number)
 {
 	o2g_peer_init(&ep->core, &p->cp.core, number);
+	o2g_list_init(&p->serving);
 	o2g_list_add_tail(&p->known, &ep->peers.known);
 }
 
@@ -240,6 +242,7 @@ static bool is_named(const struct eng_peer *p)
 static void free_peer(struct eng_peer *p)
 {
 	o2g_list_del(&p->known);
+	eng_serve_forget(p);
 	free(p->error);
 	free(p);
 }
@@ -267,6 +270,7 @@ void eng_peer_del(struct eng_peer *p)
 
 	chan_peer_lost(&p->cp, -O2G_ERR_PEER, "it was disconnected");
 	o2g_proto_forget(&ep->core, &p->cp.core, ~0u);
+	eng_serve_forget(p);
 	peers_del(&ep->peers, p->cp.core.rank);
 	o2g_list_del(&p->known);
 	o2g_list_add_tail(&p->known, &ep->retired);

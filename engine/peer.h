@@ -9,6 +9,8 @@
 #define ENG_AWAITED_NOW 1
 #define ENG_AWAITED_LONG 4 /* the bits move up with each look */
 
+struct eng_long_msg;
+
 struct eng_peer {
 	struct chan_peer cp;   /* cp.core is the core's peer */
 	struct o2g_list known; /* ep->peers.known, or ep->retired */
@@ -24,7 +26,9 @@ struct eng_peer {
 	bool nudged;	/* wake it up afterwards, */
 	struct o2g_list asked;	  /* ... ep->resolving */
 	struct o2g_list held_rma; /* ... and puts and gets that wait for it */
-	unsigned taken;		  /* messages of it that probes have taken */
+	unsigned taken; /* messages of it that probes or handlers have taken */
+	struct o2g_list serving;       /* ep->serve.ready */
+	struct eng_long_msg *long_msg; /* for a handler, on its way */
 	struct eng_copies copies;
 	char *error; /* what became of it, once it is lost; NULL: no memory */
 };

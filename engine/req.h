@@ -16,13 +16,15 @@ struct eng_req {
 	union {
 		_Alignas(64) u32 marks; /* all of them: mostly there is none */
 		struct {
-			atomic_bool done;  /* set last; then only its owner
+			atomic_bool done;   /* set last; then only its owner
 					   * touches it */
-			bool detached : 1; /* free it on completion */
-			bool timed : 1;	   /* eng_copies of its peer */
-			bool in_driver;	   /* the driver has it (too, if
-					   * SHARED) */
-			bool counted;	   /* ... and is in kern->callbacks */
+			bool detached : 1;  /* free it on completion */
+			bool timed : 1;	    /* eng_copies of its peer */
+			bool in_driver : 1; /* the driver has it (too, if
+					     * SHARED) */
+			bool counted : 1;   /* ... and is in kern->callbacks */
+			bool has_counter : 1;
+			bool departed : 1; /* ... which knows that it left */
 		};
 	};
 	u32 slot;	      /* core.id is uses << 32 | slot + 1 */
@@ -30,6 +32,7 @@ struct eng_req {
 	void (*fn)(void *arg);
 	void *arg;
 	struct o2g_req core; /* core.owner is the endpoint */
+	struct o2g_counter *counter;
 };
 
 static inline struct eng_req *eng_req_of(const struct o2g_req *r)

@@ -34,8 +34,15 @@ static inline struct eng_req *start_send(struct o2g_ep *ep, int rank, u64 tag,
 	*err = -ENOMEM;
 	if (unlikely(!r))
 		return NULL;
+	if (unlikely(flags & O2G_SERVED && r->core.len > O2G_SERVED_MAX)) {
+		*err = -EMSGSIZE;
+		eng_req_free(ep, r);
+		return NULL;
+	}
 	r->core.kind = O2G_REQ_SEND;
-	r->core.flags = flags & O2G_SYNC ? O2G_REQF_SYNC : 0;
+	r->core.flags = !flags		   ? 0 :
+			flags & O2G_SERVED ? O2G_REQF_SERVED :
+					     O2G_REQF_SYNC;
 	r->core.peer = &p->cp.core;
 	r->core.tag = tag;
 	*err = carrier_send(carrier_of(ep, p), ep, r);
@@ -52,7 +59,7 @@ int o2g_isend(struct o2g_ep *ep, int peer, uint64_t tag,
 	struct eng_req *r;
 	int err = 0;
 
-	if (unlikely(flags & ~(unsigned)O2G_SYNC))
+	if (unlikely(flags > O2G_SERVED)) /* nor both */
 		return -EINVAL;
 	if (unlikely(!ep_enter(ep)))
 		return -O2G_ERR_FORKED;
@@ -121,7 +128,7 @@ int o2g_send(struct o2g_ep *ep, int rank, uint64_t tag, const void *buf,
 	struct eng_peer *p;
 	int err = 0;
 
-	if (unlikely(flags & ~(unsigned)O2G_SYNC))
+	if (unlikely(flags > O2G_SERVED)) /* nor both */
 		return -EINVAL;
 	if (unlikely(!ep_enter(ep)))
 		return -O2G_ERR_FORKED;

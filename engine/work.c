@@ -13,18 +13,28 @@
 #include "core_ops.h"
 #include "progress.h"
 #include "req.h"
+#include "work.h"
+
+static void append(struct o2g_ep *ep, struct o2g_work *w)
+{
+	w->next = NULL;
+	*ep->work_tail = w;
+	ep->work_tail = &w->next;
+}
+
+void eng_work_add(struct o2g_ep *ep, struct o2g_work *w)
+{
+	ep->works++;
+	append(ep, w);
+}
 
 /* With the lock, from the core's callbacks. */
 static void one_done(void *arg)
 {
 	struct o2g_work *w = arg;
-	struct o2g_ep *ep = w->ep;
 
-	if (--w->pending)
-		return;
-	w->next = NULL;
-	*ep->work_tail = w;
-	ep->work_tail = &w->next;
+	if (!--w->pending)
+		append(w->ep, w);
 }
 
 static bool is_progress_thread(const struct o2g_ep *ep)

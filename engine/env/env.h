@@ -59,4 +59,10 @@ static inline void env_seg_set(struct o2g_seg *seg, const void *memory)
 	seg->base = (void *)memory;
 }
 
+/* What env_seg_set() has set, or the engine's memory for a message. */
+static inline void *env_seg_memory(const struct o2g_seg *seg)
+{
+	return seg->base;
+}
+
 #endif

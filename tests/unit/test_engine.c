@@ -362,7 +362,7 @@ static void unresolved(void **state)
 	assert_int_equal(o2g_isend(alone, 1, 1, &seg, 1, 0, &req),
 			 -EDESTADDRREQ);
 	/* Flags of a version to come are not ignored. */
-	assert_int_equal(o2g_isend(alone, 0, 1, &seg, 1, 2, &req), -EINVAL);
+	assert_int_equal(o2g_isend(alone, 0, 1, &seg, 1, 4, &req), -EINVAL);
 	assert_int_equal(o2g_send(alone, 0, 1, "x", 1, 3), -EINVAL);
 	o2g_close(alone);
 }

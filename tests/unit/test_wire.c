@@ -168,9 +168,12 @@ static void o2g_wire_decode__flags_per_type(void **state)
 		u8 allowed = 0;
 
 		if (type == O2G_PKT_EAGER)
-			allowed = O2G_PKTF_SYNC;
+			allowed = O2G_PKTF_SYNC | O2G_PKTF_SERVED;
 		else if (type == O2G_PKT_RTS)
-			allowed = O2G_PKTF_GETTABLE | O2G_PKTF_ENVELOPE;
+			allowed = O2G_PKTF_GETTABLE | O2G_PKTF_ENVELOPE |
+				  O2G_PKTF_SERVED;
+		else if (type == O2G_PKT_ATOMIC)
+			allowed = O2G_PKTF_FETCH;
 		else if (type == O2G_PKT_CREDIT)
 			allowed = O2G_PKTF_STALLED | O2G_PKTF_ENVELOPE;
 		for (int flags = 0; flags < 256; flags++)
@@ -189,6 +192,8 @@ static void o2g_wire_decode__length_limits(void **state)
 			(type < O2G_PKT_CHANNEL || type > O2G_PKT_CHANNEL_LAST);
 		u64 max = has ? O2G_BODY_MAX : 0;
 
+		if (type == O2G_PKT_ATOMIC)
+			max = O2G_ATOMIC_PIECE;
 		assert_int_equal(decode_only(type, 0, max), O2G_WIRE_OK);
 		assert_int_equal(decode_only(type, 0, max + 1),
 				 O2G_WIRE_BAD_LENGTH);
@@ -241,15 +246,31 @@ static void o2g_wire_pkt_name__all(void **state)
 
 /* --- o2g_wire_body --- */
 
-static void o2g_wire_body__only_three_types(void **state)
+static void o2g_wire_body__by_type(void **state)
 {
 	for (int type = O2G_PKT_EAGER; type < O2G_PKT_MAX; type++) {
 		struct o2g_hdr h = { .type = type, .length = 77 };
 		bool body = type == O2G_PKT_EAGER || type == O2G_PKT_DATA ||
-			    type == O2G_PKT_PUT;
+			    type == O2G_PKT_PUT || type == O2G_PKT_ATOMIC;
 
 		assert_int_equal(o2g_wire_body(&h), body ? 77 : 0);
 	}
+}
+
+/* Whoever only reads sends no operands. */
+static void o2g_wire_atomic__parts(void **state)
+{
+	struct o2g_hdr h = { .type = O2G_PKT_ATOMIC, .length = 8 };
+
+	h.aux = o2g_wire_atomic(O2G_ATOMIC_OFFSET, O2G_AOP_NO_OP, O2G_AT_F64);
+	assert_true(o2g_wire_atomic_offset(&h) == O2G_ATOMIC_OFFSET);
+	assert_int_equal(o2g_wire_atomic_op(&h), O2G_AOP_NO_OP);
+	assert_int_equal(o2g_wire_atomic_type(&h), O2G_AT_F64);
+	assert_int_equal(o2g_wire_body(&h), 0);
+	h.aux = o2g_wire_atomic(0, O2G_AOP_CAS, O2G_AT_I8);
+	assert_true(o2g_wire_atomic_offset(&h) == 0);
+	assert_int_equal(o2g_wire_atomic_op(&h), O2G_AOP_CAS);
+	assert_int_equal(o2g_wire_body(&h), 8);
 }
 
 int main(void)
@@ -266,7 +287,8 @@ int main(void)
 		T(o2g_wire_decode__refused_leaves_header_alone),
 		T(o2g_wire_reason_name__all),
 		T(o2g_wire_pkt_name__all),
-		T(o2g_wire_body__only_three_types),
+		T(o2g_wire_body__by_type),
+		T(o2g_wire_atomic__parts),
 	};
 
 	return cmocka_run_group_tests_name("wire", tests, NULL, NULL);
