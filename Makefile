@@ -158,6 +158,10 @@ $(MPI_H): $(wildcard mpi/bindings/*.py mpi/bindings/*.tsv mpi/bindings/*.in)
 	python3 -B mpi/bindings/mpi_h.py $@
 $(MPI_OBJ): | $(MPI_H)
 
+# The function that the program called is on the stack while it waits, so that
+# `o2g why` can name it (mpi/tools/state_where.c).
+$(MPI_OBJ): LIBFLAGS += -fno-optimize-sibling-calls
+
 # Two chapters of MPI ask the launcher.
 MPI_ASKS := $(filter mpi/process/% mpi/info/%,$(MPI_SRC))
 $(MPI_ASKS:%.c=$(BUILD)/%.o): private INC_mpi += -Ilaunch/pmi

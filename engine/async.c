@@ -25,6 +25,7 @@
 #include "log.h"
 #include "progress.h"
 #include "settings.h"
+#include "watch.h"
 
 #define WANT_US 20	  /* a program that means to wait is back by then */
 #define WANT_LATE_US 1000 /* ... where it may have to wait for a core */
@@ -184,7 +185,7 @@ static void *run(void *arg)
 {
 	struct o2g_ep *ep = arg;
 	int look = LOOK_MIN_MS, busy = 0;
-	bool stay = true;
+	bool stay = true, armed;
 	u64 seen = 0;
 
 	ep->lock.helper = __builtin_thread_pointer();
@@ -193,10 +194,12 @@ static void *run(void *arg)
 		struct epoll_event ev;
 		int n, timeout = look;
 
+		armed = false;
 		if (!ep->inside && (stay || ep->calls == seen) &&
 		    worth_arming(ep, look)) {
 			arm_and_settle(ep);
-			timeout = -1;
+			timeout = eng_watch_due(ep);
+			armed = true;
 		} else if (look < LOOK_MAX_MS) {
 			look *= 2;
 		}
@@ -204,7 +207,8 @@ static void *run(void *arg)
 		ep_unlock(ep);
 		n = epoll_wait(ep->outer_epfd, &ev, 1, timeout);
 		ep_lock(ep);
-		if (timeout < 0 && ep->calls != seen)
+		eng_watch_tick(ep);
+		if (armed && ep->calls != seen)
 			look = LOOK_MIN_MS; /* it has come back */
 		stay = false;
 		if (n <= 0 || ep->closing)

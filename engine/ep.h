@@ -126,6 +126,11 @@ struct o2g_ep {
 	/* statistics */
 	u64 unexp_bytes, unexp_peak;
 
+	/* somebody who wants to know what we wait for, and what was seen last */
+	const struct o2g_watch *watch;
+	u64 looked_ns, looked_calls, looked_arrived, looked_unexp;
+	unsigned looked_news;
+
 	/* identity */
 	struct o2g_ep *next_open; /* see forked.c */
 	pid_t owner;		  /* a forked child has a copy of all this */

@@ -27,7 +27,7 @@ static void set_status(struct eng_probe *p, const struct o2g_unexp *u)
 					 .message_length = u->len };
 }
 
-static int probe_cond(void *arg)
+int eng_probe_cond(void *arg)
 {
 	struct eng_probe *p = arg;
 	struct o2g_ep *ep = p->ep;
@@ -49,17 +49,17 @@ static int probe_cond(void *arg)
 
 static void probe_locked(struct o2g_ep *ep, struct eng_probe *p, bool block)
 {
-	if (probe_cond(p))
+	if (eng_probe_cond(p))
 		return;
 	eng_ended_probed(ep, p->src);
 	eng_flush(ep);
 	if (block) {
-		eng_wait_locked(ep, probe_cond, p, -1);
+		eng_wait_locked(ep, eng_probe_cond, p, -1);
 		return;
 	}
 	eng_look(ep);
 	ep_settle(ep);
-	probe_cond(p);
+	eng_probe_cond(p);
 }
 
 /* @p says what is looked for, and then what was found. @block: wait for it. */

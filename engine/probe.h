@@ -16,6 +16,9 @@ struct eng_probe {
 	struct o2g_status status; /* of either */
 };
 
+/* Is there one? For waiting; @probe is a struct eng_probe. */
+int eng_probe_cond(void *probe);
+
 struct o2g_msg {
 	struct o2g_ep *ep;
 	struct o2g_unexp *unexp; /* or NULL, and then the driver's: */

@@ -67,11 +67,6 @@ int o2g_irecv(struct o2g_ep *ep, int source, uint64_t tag, uint64_t ignore,
 	return err;
 }
 
-static int is_done(void *req)
-{
-	return eng_is_done(req);
-}
-
 int o2g_recv(struct o2g_ep *ep, int source, uint64_t tag, uint64_t ignore,
 	     void *buf, size_t len, struct o2g_status *status)
 {
@@ -85,7 +80,7 @@ int o2g_recv(struct o2g_ep *ep, int source, uint64_t tag, uint64_t ignore,
 	if (likely(r)) {
 		if (!eng_is_done(&r->core)) {
 			ep->awaited = len;
-			eng_wait_locked(ep, is_done, &r->core, -1);
+			eng_wait_locked(ep, eng_req_cond, &r->core, -1);
 		}
 		err = r->core.status;
 		if (status)

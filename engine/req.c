@@ -184,7 +184,7 @@ int o2g_test(struct o2g_req *req, struct o2g_status *status)
 	return done;
 }
 
-static int is_done_cond(void *req)
+int eng_req_cond(void *req)
 {
 	return eng_is_done(req);
 }
@@ -197,21 +197,16 @@ int o2g_wait(struct o2g_req *req, struct o2g_status *status)
 	ep_enter_or_exit(ep);
 	if (!eng_is_done(req)) {
 		ep->awaited = req->len;
-		eng_wait_locked(ep, is_done_cond, req, -1);
+		eng_wait_locked(ep, eng_req_cond, req, -1);
 	}
 	error = collect(ep, eng_req_of(req), status);
 	ep_unlock(ep);
 	return error;
 }
 
-struct all {
-	struct o2g_req *const *reqs;
-	size_t n, first; /* those before are done */
-};
-
-static int all_done(void *arg)
+int eng_all_cond(void *arg)
 {
-	struct all *a = arg;
+	struct eng_several *a = arg;
 
 	for (; a->first < a->n; a->first++)
 		if (a->reqs[a->first] && !eng_is_done(a->reqs[a->first]))
@@ -222,11 +217,11 @@ static int all_done(void *arg)
 static inline void wait_locked(struct o2g_ep *ep, struct o2g_req *const *reqs,
 			       size_t n)
 {
-	struct all a = { reqs, n, 0 };
+	struct eng_several a = { reqs, n, 0 };
 
-	if (!all_done(&a)) {
+	if (!eng_all_cond(&a)) {
 		ep->awaited = reqs[a.first]->len;
-		eng_wait_locked(ep, all_done, &a, -1);
+		eng_wait_locked(ep, eng_all_cond, &a, -1);
 	}
 }
 
@@ -288,18 +283,13 @@ int o2g_wait_errors(struct o2g_ep *ep, struct o2g_req *const *reqs, size_t n,
 	return error;
 }
 
-struct any {
-	struct o2g_req *const *reqs;
-	size_t n, index;
-};
-
-static int any_done(void *arg)
+int eng_any_cond(void *arg)
 {
-	struct any *a = arg;
+	struct eng_several *a = arg;
 
 	for (size_t i = 0; i < a->n; i++) {
 		if (a->reqs[i] && eng_is_done(a->reqs[i])) {
-			a->index = i;
+			a->first = i;
 			return 1;
 		}
 	}
@@ -309,17 +299,17 @@ static int any_done(void *arg)
 int o2g_wait_any(struct o2g_ep *ep, struct o2g_req *const *reqs, size_t n,
 		 size_t *index, struct o2g_status *status)
 {
-	struct any a = { reqs, n, 0 };
+	struct eng_several a = { reqs, n, 0 };
 	size_t i = 0;
 
 	while (i < n && !reqs[i])
 		i++;
 	if (i == n)
 		return -ENOENT;
-	if (!any_done(&a))
-		o2g_wait_until(ep, any_done, &a, -1);
-	*index = a.index;
-	return o2g_wait(reqs[a.index], status);
+	if (!eng_any_cond(&a))
+		o2g_wait_until(ep, eng_any_cond, &a, -1);
+	*index = a.first;
+	return o2g_wait(reqs[a.first], status);
 }
 
 void o2g_detach(struct o2g_req *req)

@@ -50,6 +50,16 @@ static inline bool eng_is_done(const struct o2g_req *req)
 				    memory_order_acquire);
 }
 
+/* Conditions to wait for, which a watch (watch.c) can tell from others. */
+struct eng_several {
+	struct o2g_req *const *reqs;
+	size_t n;
+	size_t first; /* all: those before are done; any: the one that is */
+};
+int eng_req_cond(void *req);
+int eng_all_cond(void *several);
+int eng_any_cond(void *several);
+
 int eng_req_add_slab(struct o2g_ep *ep);
 
 static inline struct eng_req *eng_req_alloc(struct o2g_ep *ep)

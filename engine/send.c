@@ -97,11 +97,6 @@ int o2g_inject(struct o2g_ep *ep, int rank, uint64_t tag, const void *buf,
 	return ret;
 }
 
-static int is_done(void *req)
-{
-	return eng_is_done(req);
-}
-
 static noinline int send_with_request(struct o2g_ep *ep, int rank, u64 tag,
 				      const void *buf, size_t len,
 				      unsigned flags)
@@ -115,7 +110,7 @@ static noinline int send_with_request(struct o2g_ep *ep, int rank, u64 tag,
 		return err;
 	if (unlikely(!eng_is_done(&r->core))) {
 		ep->awaited = len;
-		eng_wait_locked(ep, is_done, &r->core, -1);
+		eng_wait_locked(ep, eng_req_cond, &r->core, -1);
 	}
 	err = r->core.status;
 	eng_req_free(ep, r);

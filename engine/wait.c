@@ -24,6 +24,7 @@
 #include "peer.h"
 #include "progress.h"
 #include "settings.h"
+#include "watch.h"
 
 #define SPIN_MAX_US 50
 #define PATIENCE_MAX 256 /* short sleeps before another full spin */
@@ -217,9 +218,11 @@ static bool offer_core(struct o2g_ep *ep, int (*cond)(void *), void *arg)
 }
 
 /* Asleep until something happens; returns early without reason now and then. */
-static void sleep_on_events(struct o2g_ep *ep, int timeout_ms)
+static void sleep_on_events(struct o2g_ep *ep, struct eng_waiting *w,
+			    int timeout_ms)
 {
 	struct timespec t = { timeout_ms / 1000, timeout_ms % 1000 * 1000000L };
+	u64 start = o2g_now_us();
 	unsigned seen = atomic_load(&ep->events);
 
 	ep->sleepers++;
@@ -227,6 +230,7 @@ static void sleep_on_events(struct o2g_ep *ep, int timeout_ms)
 	eng_futex_wait(&ep->events, seen, timeout_ms < 0 ? NULL : &t);
 	ep_lock(ep);
 	ep->sleepers--;
+	w->slept_us = o2g_now_us() - start;
 }
 
 /*
@@ -243,7 +247,7 @@ static bool came_meanwhile(struct o2g_ep *ep, int (*cond)(void *), void *arg)
 
 /* True: cond holds. It is not asked again then, since that may take what it finds. */
 static bool sleep_on_fds(struct o2g_ep *ep, int (*cond)(void *), void *arg,
-			 int timeout_ms)
+			 struct eng_waiting *w, int timeout_ms)
 {
 	bool news, yes;
 	u64 start;
@@ -258,8 +262,8 @@ static bool sleep_on_fds(struct o2g_ep *ep, int (*cond)(void *), void *arg,
 	eng_poll_fds(ep, timeout_ms);
 	eng_disarm(ep);
 	ep->spin_us /= 2;
-	if (o2g_now_us() - start > SPIN_MAX_US ||
-	    ++ep->short_sleeps < ep->spin_patience)
+	w->slept_us = o2g_now_us() - start;
+	if (w->slept_us > SPIN_MAX_US || ++ep->short_sleeps < ep->spin_patience)
 		return false;
 	ep->short_sleeps = 0;
 	if (ep->spin_patience < PATIENCE_MAX)
@@ -270,16 +274,17 @@ static bool sleep_on_fds(struct o2g_ep *ep, int (*cond)(void *), void *arg,
 
 /* The same, by whichever way. Counted in *asleep, if given, before the last look. */
 static bool sleep_once(struct o2g_ep *ep, int (*cond)(void *), void *arg,
-		       unsigned *asleep, int timeout_ms)
+		       unsigned *asleep, struct eng_waiting *w, int timeout_ms)
 {
 	bool yes = false;
 
+	timeout_ms = eng_watch_timeout(ep, w, timeout_ms);
 	if (asleep)
 		__atomic_fetch_add(asleep, 1, __ATOMIC_SEQ_CST);
 	if (!ep->poller_asleep)
-		yes = sleep_on_fds(ep, cond, arg, timeout_ms);
+		yes = sleep_on_fds(ep, cond, arg, w, timeout_ms);
 	else if (!asleep || !(yes = cond(arg)))
-		sleep_on_events(ep, timeout_ms);
+		sleep_on_events(ep, w, timeout_ms);
 	if (asleep)
 		__atomic_fetch_sub(asleep, 1, __ATOMIC_RELAXED);
 	return yes;
@@ -310,11 +315,13 @@ static int wait_locked(struct o2g_ep *ep, int (*cond)(void *), void *arg,
 		       unsigned *asleep, int64_t timeout_us)
 {
 	u64 deadline = timeout_us < 0 ? 0 : o2g_now_us() + timeout_us;
+	struct eng_waiting w;
 	int ret = 0;
 
 	env_assert(ep->lock.depth == 0); /* no waiting inside callbacks */
 	ep->calls++;
 	enter(ep, 1);
+	eng_watch_begin(&w);
 	eng_flush(ep);
 	if (unlikely(ep->async_armed || ep->async_wanted))
 		eng_async_disarm(ep);
@@ -332,11 +339,14 @@ static int wait_locked(struct o2g_ep *ep, int (*cond)(void *), void *arg,
 			ret = -ETIMEDOUT;
 			break;
 		}
-		if (sleep_once(ep, cond, arg, asleep, timeout)) {
+		if (sleep_once(ep, cond, arg, asleep, &w, timeout)) {
 			ep_settle(ep);
 			break;
 		}
+		eng_watch_slept(ep, &w, cond, arg);
 	}
+	if (unlikely(w.mine))
+		eng_watch_end(ep, &w);
 	enter(ep, -1);
 	ep->awaited = 0;
 	if (unlikely(ep->sleepers))

@@ -431,6 +431,70 @@ struct o2g_ep_info {
 };
 int o2g_ep_info(struct o2g_ep *ep, struct o2g_ep_info *info);
 
+/* What a request does, and how far it has come. */
+enum o2g_doing { O2G_SENDS, O2G_RECEIVES, O2G_PUTS, O2G_GETS, O2G_PROBES };
+enum o2g_stage {
+	O2G_UNMATCHED, /* receive, probe: there is no such message */
+	O2G_NO_ROOM,   /* send: the receiver has no memory for it, so far */
+	O2G_ANNOUNCED, /* send: the receiver has not asked for it, so far */
+	O2G_MOVING
+};
+
+struct o2g_pending {
+	int doing, stage;
+	int peer; /* or O2G_ANY_SOURCE */
+	uint64_t tag, ignore;
+	uint64_t length, moved; /* bytes, in all and so far */
+};
+
+/* What a thread waits for. */
+struct o2g_waits {
+	const struct o2g_pending *pending; /* the first n of total; not those of
+					    * a condition of the program, */
+	size_t n, total;
+	int any;		/* one of them is enough */
+	int (*cond)(void *arg); /* ... which is this one; else NULL */
+	void *arg;
+	uint64_t since_ns; /* CLOCK_MONOTONIC */
+};
+
+/* A message that nobody has asked for. */
+struct o2g_unexpected {
+	int source;
+	uint64_t tag, length;
+	int announced; /* its data is still at the sender */
+};
+
+struct o2g_looked {
+	uint64_t calls; /* into the library */
+	uint64_t sent, received, bytes;
+	uint64_t unexpected, unexpected_bytes;
+	const struct o2g_unexpected *messages; /* the first n of unexpected */
+	size_t n;
+};
+
+/*
+ * Somebody who wants to know why threads wait. Of waits that last for less than a
+ * tenth of a second it hears nothing. But for `begins`, its functions are called
+ * with internal locks held and may only call o2g_look_at().
+ */
+struct o2g_watch {
+	/* In the thread that waits, without locks; NULL: no interest. */
+	void *(*begins)(void *arg);
+	/* Afterwards, with what that returned, and again when something has
+	 * changed. */
+	void (*waits)(void *arg, void *mine, const struct o2g_waits *waits);
+	void (*ends)(void *arg, void *mine);
+	/* Now and then, from any thread, when there is something new. */
+	void (*look)(void *arg, const struct o2g_looked *looked);
+	const unsigned *news; /* changes when the watch has something new */
+	void *arg;
+};
+/* NULL: nobody from now on. */
+void o2g_watch(struct o2g_ep *ep, const struct o2g_watch *watch);
+/* A request that is not done. */
+void o2g_look_at(const struct o2g_req *req, struct o2g_pending *pending);
+
 /* Describes a negative return value. Never NULL. */
 const char *o2g_strerror(int error);
 /* A sentence about the latest loss of this peer: which, where and why. */

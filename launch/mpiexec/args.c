@@ -41,6 +41,9 @@ static const char help[] =
 	"  -stdin WHO                standard input to a rank, all or none; 0\n"
 	"  -timeout SECONDS          end the job after this time, with code "
 	"124\n"
+	"  -why SECONDS              explain what the ranks wait for when "
+	"nothing has\n"
+	"                            moved for so long\n"
 	"  -disable-auto-cleanup     a rank that fails does not end the "
 	"others\n"
 	"  -agent COMMAND            reach other hosts by `COMMAND host "
@@ -240,6 +243,11 @@ static void set_timeout(struct state *s, char **v)
 	s->opt->timeout = number(s, v[0], 1);
 }
 
+static void set_why(struct state *s, char **v)
+{
+	s->opt->why = number(s, v[0], 1);
+}
+
 static void set_keep_going(struct state *s, char **v)
 {
 	s->opt->keep_going = true;
@@ -285,6 +293,7 @@ static const struct option {
 	{ "map-by", 1, set_map },
 	{ "report-bindings", 0, set_report },
 	{ "timeout", 1, set_timeout },
+	{ "why", 1, set_why },
 	{ "disable-auto-cleanup", 0, set_keep_going },
 	{ "h help", 0, show_help },
 	{ "V version", 0, show_version },

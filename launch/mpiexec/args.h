@@ -41,6 +41,7 @@ struct options {
 	bool report_bindings;
 	bool keep_going; /* a failing rank does not end the job */
 	int timeout;	 /* seconds; 0: none */
+	int why; /* seconds without a move, then it is explained; 0: not */
 };
 
 /* Exits with a message on a bad command line, and after --help, --version. */

@@ -34,6 +34,8 @@ enum frame_type {
 	FRAME_SHARED,	 /* the same as FENCE_OUT, but nobody has waited */
 	FRAME_LEAVE,	 /* whoever wants to leave may */
 	FRAME_KILL,	 /* one rank, as by FRAME_END; u32 grace in ms */
+	FRAME_LOOK,	 /* what do the ranks wait for? FRAME_STATE answers */
+	FRAME_STIR,	 /* does anything move? FRAME_STIRRED answers */
 	/* from the proxy */
 	FRAME_STDOUT = 16,
 	FRAME_STDERR,
@@ -49,6 +51,8 @@ enum frame_type {
 	FRAME_SHARE,   /* a rank can be reached: new keys and values */
 	FRAME_AWAIT,   /* u32 the rank that this one waits to reach */
 	FRAME_LEAVING, /* a rank waits until all that can be reached leave */
+	FRAME_STATE, /* of a rank, see why.h; after the last, of rank -1: empty */
+	FRAME_STIRRED, /* u32 1 when a rank computes, u64 of all that may move */
 };
 
 /* How far a rank has come, as far as PMI shows. */

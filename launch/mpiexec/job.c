@@ -10,6 +10,7 @@
 
 #include "reap.h"
 #include "util.h"
+#include "why.h"
 
 #define GREETING_MS 60000
 /* Of what a login script says, this much is shown. */
@@ -192,6 +193,8 @@ static const struct {
 	[FRAME_SHARE] = { on_share, true },
 	[FRAME_AWAIT] = { on_await, true },
 	[FRAME_LEAVING] = { on_leaving, true },
+	[FRAME_STATE] = { why_state, false },
+	[FRAME_STIRRED] = { why_stirred, false },
 };
 
 #define NHANDLERS (sizeof(handlers) / sizeof(*handlers))
@@ -342,6 +345,7 @@ int job_run(struct options *opt)
 	start_nodes();
 	io_init();
 	start_timers();
+	why_init();
 	loop_run(&job.stop);
 	verdict_finish();
 	io_finish();

@@ -23,6 +23,7 @@
 #include "bind.h"
 #include "reap.h"
 #include "util.h"
+#include "why.h"
 
 struct proxy proxy;
 
@@ -193,6 +194,7 @@ static void start_ranks(struct reader *data)
 	pmi_server_init();
 	bind_init();
 	hall_prepare();
+	state_init(proxy.start.nranks);
 	proxy.ranks = xmalloc(proxy.start.nranks * sizeof(*proxy.ranks));
 	proxy.ranks[0].spec = &proxy.start.ranks[0];
 	if (!enough_files(proxy.start.nranks)) {
@@ -245,6 +247,12 @@ static void on_frame(struct chan *c, enum frame_type type, int rank,
 		break;
 	case FRAME_LEAVE:
 		pmi_server_leave();
+		break;
+	case FRAME_LOOK:
+		state_look();
+		break;
+	case FRAME_STIR:
+		state_stir();
 		break;
 	case FRAME_TAKEN:
 		proxy_io_taken(read_u32(data));

@@ -15,6 +15,7 @@
 #include "bind.h"
 #include "proxy.h"
 #include "util.h"
+#include "why.h"
 
 extern char **environ;
 
@@ -119,6 +120,7 @@ static const char *const foreign[] = {
 	"OMPI_COMM_WORLD_SIZE",
 	"OMPI_COMM_WORLD_RANK",
 	"O2G_LAUNCHER",
+	"O2G_STATE_FD",
 };
 
 static void make_environment(const struct rank *r, int pmi_fd, pid_t parent)
@@ -180,6 +182,7 @@ static _Noreturn void become_rank(const struct rank *r, struct plumbing *p,
 	dup2(p->err.rank, STDERR_FILENO);
 	fcntl(p->pmi.rank, F_SETFD, 0);
 	make_environment(r, p->pmi.rank, parent);
+	state_give(r);
 	bind_apply(r);
 	setrlimit(RLIMIT_NOFILE, &proxy.files);
 	reset_signals();

@@ -335,6 +335,11 @@ struct coll_how {
 int coll_call_later(const struct coll_how *how, struct mpii_comm *c,
 		    coll_fn *fn, const struct coll_args *a);
 
+/* The number of the call that a request of it stands for. */
+unsigned coll_task_number(const struct mpii_req *r);
+/* Waits for shared memory can be explained (tools/state.h). */
+void coll_shared_explain(void);
+
 #define COLL_PARAMS(...) __VA_ARGS__
 /* PMPI_ functions of one collective: blocking, nonblocking and persistent. */
 #define COLL_FORMS(Now, Later, Init, params, fn, ...)                \
@@ -393,6 +398,17 @@ int coll_check_side(const char *func, struct mpii_comm *c, const char *type_arg,
 /* MPI_IN_PLACE where an intercommunicator has none. */
 int coll_check_place(const char *func, struct mpii_comm *c, const void *buf);
 
+static inline void coll_note(const struct coll *k, const char *func, int root)
+{
+	struct mpii_coll_note *n =
+		&k->c->coll_notes[(unsigned)k->tag % MPII_COLL_NOTES];
+
+	/* for another thread, which looks at it now and then */
+	__atomic_store_n(&n->func, func, __ATOMIC_RELAXED);
+	__atomic_store_n(&n->root, root, __ATOMIC_RELAXED);
+	mpii_state_is_new();
+}
+
 /* From a blocking call: the code of an algorithm, raised if it failed. */
 static inline int coll_end(const char *func, struct mpii_comm *c, int err)
 {
@@ -410,6 +426,7 @@ static inline int coll_call(const struct coll_how *how, struct mpii_comm *c,
 		return coll_call_later(how, c, fn, a);
 	k = coll_begin(c);
 	k.wrong = &wrong;
+	coll_note(&k, how->func, a->root);
 	err = fn(&k, a);
 	return coll_end(how->func, c, err ? err : wrong);
 }

@@ -4,6 +4,7 @@
 #include "coll/shared.h"
 #include "coll/shared_memory.h"
 #include "coll/state.h"
+#include "tools/state.h"
 
 #define FIRST_CALLS 3 /* on a communicator, before it is worth it */
 
@@ -105,6 +106,7 @@ static inline void wake(const struct coll_shared *s, const int *ranks, int n)
 struct wait {
 	atomic_uint *word;
 	unsigned want, losses;
+	const struct coll *k;
 };
 
 /* Others may be further already. */
@@ -120,6 +122,18 @@ static int there(void *arg)
 
 	return reached(w->word, w->want) ||
 	       mpii_unlikely(o2g_losses(mpii.ep) != w->losses);
+}
+
+static void explain(struct o2g_state_wait *to, void *arg)
+{
+	const struct wait *w = arg;
+
+	mpii_state_in_coll(to, w->k->c, (unsigned)w->k->tag);
+}
+
+void coll_shared_explain(void)
+{
+	mpii_state_explain(there, explain);
 }
 
 /* Somebody was lost. If it was a member nothing will come any more. */
@@ -142,7 +156,7 @@ static int look_who_died(const struct coll *k, struct coll_shared *s)
 static int wait_for(const struct coll *k, struct coll_shared *s,
 		    atomic_uint *word, unsigned want)
 {
-	struct wait w = { word, want, s->losses };
+	struct wait w = { word, want, s->losses, k };
 	int err = MPI_SUCCESS;
 
 	while (!err && !reached(word, want)) {

@@ -289,6 +289,13 @@ static struct mpii_req *create(struct mpii_comm *c, coll_fn *fn,
 	return r;
 }
 
+unsigned coll_task_number(const struct mpii_req *r)
+{
+	const struct coll_task *t = r->state;
+
+	return (unsigned)t->k.tag % COLL_TAGS;
+}
+
 /* --- the calls --- */
 
 /* The number of a call that is made now, whatever becomes of it. */
@@ -337,6 +344,8 @@ int coll_call_later(const struct coll_how *how, struct mpii_comm *c,
 	t->k = k;
 	t->k.task = t;
 	t->k.wrong = &t->wrong;
+	if (how->when != COLL_INIT)
+		coll_note(&k, how->func, a->root);
 	if (how->when == COLL_INIT) {
 		r->persistent = true;
 		r->active = false;

@@ -247,7 +247,10 @@ int PMPI_Comm_set_name(MPI_Comm comm, const char *comm_name)
 		return mpii_bad_comm(comm, "MPI_Comm_set_name");
 	if (!comm_name)
 		return mpii_bad_null(c, "MPI_Comm_set_name", "comm_name");
+	mpii_context_lock(c->context); /* another thread may look at it */
 	snprintf(c->name, sizeof(c->name), "%s", comm_name);
+	mpii_context_unlock();
+	mpii_state_is_new();
 	return MPI_SUCCESS;
 }
 MPII_ALIAS(Comm_set_name);

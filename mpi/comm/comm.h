@@ -13,6 +13,21 @@ struct mpii_info;
 struct mpii_buffer;
 struct mpii_file;
 
+/* The latest collectives of a communicator, for whoever asks why one hangs. */
+#define MPII_COLL_NOTES 8
+/* There is something to tell them (tools/state.h); by any thread. */
+extern unsigned mpii_state_news;
+static inline void mpii_state_is_new(void)
+{
+	unsigned n = __atomic_load_n(&mpii_state_news, __ATOMIC_RELAXED);
+
+	__atomic_store_n(&mpii_state_news, n + 1, __ATOMIC_RELAXED);
+}
+struct mpii_coll_note {
+	const char *func;
+	int root;
+};
+
 struct mpii_comm {
 	struct mpii_obj obj;
 	MPI_Comm handle;
@@ -37,8 +52,9 @@ struct mpii_comm {
 	atomic_int resting;	    /* references that stand for no traffic */
 	struct mpii_buffer *buffer; /* of MPI_Comm_attach_buffer */
 	char name[MPI_MAX_OBJECT_NAME];
-	struct mpii_topo *topology; /* or NULL: none */
-	void *coll;		    /* owned by its chapter */
+	struct mpii_topo *topology;			   /* or NULL: none */
+	struct mpii_coll_note coll_notes[MPII_COLL_NOTES]; /* by coll_seq */
+	void *coll; /* owned by its chapter */
 	void (*coll_free)(void *coll);
 	struct mpii_info *info;
 	struct mpii_file *file; /* whose traffic it carries, or NULL */

@@ -172,6 +172,7 @@ void mpii_context_own(struct mpii_comm *c)
 		owners[window] = calloc(64 * WORDS, sizeof(**owners));
 	if (owners[window])
 		*owner_of(c->context) = c;
+	mpii_state_is_new();
 	pthread_mutex_unlock(&lock);
 }
 
@@ -197,5 +198,15 @@ struct mpii_comm *mpii_context_lock(uint32_t context)
 
 void mpii_context_unlock(void)
 {
+	pthread_mutex_unlock(&lock);
+}
+
+void mpii_context_each(void (*fn)(struct mpii_comm *c, void *arg), void *arg)
+{
+	pthread_mutex_lock(&lock);
+	for (int w = 0; w < WINDOWS; w++)
+		for (int i = 0; owners[w] && i < 64 * WORDS; i++)
+			if (owners[w][i])
+				fn(owners[w][i], arg);
 	pthread_mutex_unlock(&lock);
 }

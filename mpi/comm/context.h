@@ -40,6 +40,8 @@ void mpii_context_own(struct mpii_comm *c);
 void mpii_context_disown(struct mpii_comm *c);
 struct mpii_comm *mpii_context_lock(uint32_t context);
 void mpii_context_unlock(void);
+/* All that the program has, in the same way. */
+void mpii_context_each(void (*fn)(struct mpii_comm *c, void *arg), void *arg);
 int mpii_set_context(const struct mpii_set *s, uint32_t *context);
 
 #endif

@@ -14,6 +14,7 @@
 #include "process/stats.h"
 #include "pt2pt/buffered.h"
 #include "settings.h"
+#include "tools/state.h"
 
 struct mpii_process mpii;
 
@@ -95,6 +96,7 @@ static int start(int required, const char *func)
 	if (!mpii_comm_start())
 		mpii_abort(MPI_ERR_NO_MEM, "MPI_Init: out of memory");
 	atomic_store(&mpii.world, MPII_WORLD_RUNNING);
+	mpii_state_phase(O2G_PHASE_RUNNING);
 	return MPI_SUCCESS;
 }
 
@@ -169,6 +171,7 @@ int PMPI_Finalize(void)
 				   &mpii_self.attrs);
 	if (err)
 		return mpii_raise(&mpii_self, err, "MPI_Finalize");
+	mpii_state_phase(O2G_PHASE_FINALIZE);
 	mpii_buffered_drain();
 	mpii_detached_drain();
 	if (o2g_settings()->stats)

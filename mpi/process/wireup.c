@@ -23,6 +23,7 @@
 #include "process/gone.h"
 #include "process/process.h"
 #include "process/wireup.h"
+#include "tools/state.h"
 
 #define SECRET_HEX (2 * O2G_SECRET_SIZE + 1)
 /* Between two looks at the board: from ... to. */
@@ -263,11 +264,14 @@ int mpii_wireup(void)
 	err = open_endpoint(&job);
 	if (err)
 		o2g_error("cannot join the job: %s", o2g_strerror(err));
+	else
+		mpii_state_start();
 	return err;
 }
 
 void mpii_wiredown(void)
 {
+	mpii_state_stop();
 	o2g_close(mpii.ep);
 	mpii.ep = NULL;
 	pmi_finalize();

@@ -13,6 +13,7 @@
 #include "pt2pt/complete.h"
 #include "pt2pt/grequest.h"
 #include "pt2pt/transfer.h"
+#include "tools/state.h"
 
 int mpii_bad_request(MPI_Request h, const char *func, int i)
 {
@@ -161,8 +162,11 @@ int PMPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
 		return MPI_SUCCESS;
 	}
 	*flag = mpii_req_done_now(r);
-	if (!*flag)
+	if (!*flag) {
+		mpii_polled_requests(O2G_POLL_TEST, request, 1,
+				     __builtin_return_address(0));
 		return MPI_SUCCESS;
+	}
 	err = collect(request, status, &c);
 	return mpii_likely(!err) ? err : raise_held(c, err, "MPI_Test");
 }
@@ -324,8 +328,11 @@ int PMPI_Testall(int count, MPI_Request array_of_requests[], int *flag,
 		o2g_progress(mpii.ep);
 		*flag = mpii_all_done(&s);
 	}
-	if (!*flag)
+	if (!*flag) {
+		mpii_polled_requests(O2G_POLL_TESTALL, array_of_requests, count,
+				     __builtin_return_address(0));
 		return MPI_SUCCESS;
+	}
 	return collect_all(count, array_of_requests, array_of_statuses,
 			   "MPI_Testall");
 }
@@ -384,8 +391,11 @@ int PMPI_Testany(int count, MPI_Request array_of_requests[], int *index,
 		o2g_progress(mpii.ep);
 		*flag = mpii_any_done(&s);
 	}
-	if (!*flag)
+	if (!*flag) {
+		mpii_polled_requests(O2G_POLL_TESTANY, array_of_requests, count,
+				     __builtin_return_address(0));
 		return MPI_SUCCESS;
+	}
 	return collect_any(&s, index, status, "MPI_Testany");
 }
 MPII_ALIAS(Testany);
@@ -456,8 +466,13 @@ int PMPI_Testsome(int incount, MPI_Request array_of_requests[], int *outcount,
 		*outcount = MPI_UNDEFINED;
 		return MPI_SUCCESS;
 	}
-	if (!mpii_any_done(&s))
+	if (!mpii_any_done(&s)) {
 		o2g_progress(mpii.ep);
+		if (!mpii_any_done(&s))
+			mpii_polled_requests(O2G_POLL_TESTSOME,
+					     array_of_requests, incount,
+					     __builtin_return_address(0));
+	}
 	return collect_some(incount, array_of_requests, outcount,
 			    array_of_indices, array_of_statuses,
 			    "MPI_Testsome");

@@ -2,6 +2,7 @@
 /* Requests that are looked at without letting go of them. */
 #include "env/errors.h"
 #include "pt2pt/complete.h"
+#include "tools/state.h"
 
 static void peek(MPI_Request h, MPI_Status *status)
 {
@@ -24,6 +25,9 @@ int PMPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
 	*flag = idle(request) || mpii_req_done_now(req_of(request));
 	if (*flag)
 		peek(request, status);
+	else
+		mpii_polled_requests(O2G_POLL_STATUS, &request, 1,
+				     __builtin_return_address(0));
 	return MPI_SUCCESS;
 }
 MPII_ALIAS(Request_get_status);

@@ -8,6 +8,7 @@
 #include "pt2pt/pt2pt.h"
 #include "pt2pt/status.h"
 #include "pt2pt/transfer.h"
+#include "tools/state.h"
 
 /* Behind MPI_Message. */
 struct msg {
@@ -87,8 +88,11 @@ int PMPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag,
 	ask(&q, c, source, tag);
 	err = o2g_iprobe(mpii.ep, q.source, q.want, q.ignore, &q.st);
 	*flag = !err;
-	if (err == -EAGAIN)
+	if (err == -EAGAIN) {
+		mpii_polled(O2G_POLL_IPROBE, O2G_PART_PROBE, c->context,
+			    q.source, tag, 1, __builtin_return_address(0));
 		return MPI_SUCCESS;
+	}
 	if (err)
 		return mpii_raise(c, mpii_call_error(c, source, err),
 				  "MPI_Iprobe");
@@ -172,8 +176,11 @@ int PMPI_Improbe(int source, int tag, MPI_Comm comm, int *flag,
 	ask(&q, c, source, tag);
 	err = o2g_improbe(mpii.ep, q.source, q.want, q.ignore, &o2g, &q.st);
 	*flag = !err;
-	if (err == -EAGAIN)
+	if (err == -EAGAIN) {
+		mpii_polled(O2G_POLL_IMPROBE, O2G_PART_PROBE, c->context,
+			    q.source, tag, 1, __builtin_return_address(0));
 		return MPI_SUCCESS;
+	}
 	if (err)
 		return mpii_raise(c, mpii_call_error(c, source, err), func);
 	return wrap(c, source, &q, o2g, message, status, func);

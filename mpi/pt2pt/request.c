@@ -10,10 +10,12 @@
 #include <string.h>
 
 #include "bindings/lang.h"
+#include "pt2pt/complete.h"
 #include "pt2pt/grequest.h"
 #include "pt2pt/request.h"
 #include "pt2pt/status.h"
 #include "pt2pt/transfer.h"
+#include "tools/state.h"
 
 #define CACHE_MOVE 64
 #define WAIT_BATCH 64 /* requests handed to libo2g at a time */
@@ -243,6 +245,34 @@ void mpii_req_reap(struct mpii_req *r)
 static int is_done(void *arg)
 {
 	return mpii_req_done(arg);
+}
+
+static void explain_one(struct o2g_state_wait *w, void *arg)
+{
+	mpii_state_add_req(w, arg);
+}
+
+static void explain_several(struct o2g_state_wait *w, void *arg)
+{
+	const struct mpii_several *s = arg;
+
+	for (int i = 0; i < s->n; i++)
+		if (!idle(s->reqs[i]))
+			mpii_state_add_req(w, req_of(s->reqs[i]));
+}
+
+static void explain_any(struct o2g_state_wait *w, void *arg)
+{
+	explain_several(w, arg);
+	w->any = 1;
+}
+
+void mpii_req_explain(void)
+{
+	mpii_state_explain(is_done, explain_one);
+	mpii_state_explain(mpii_all_done, explain_several);
+	mpii_state_explain(mpii_any_done, explain_any);
+	mpii_sendrecv_explain();
 }
 
 void mpii_req_wait(struct mpii_req *r)

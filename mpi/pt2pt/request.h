@@ -139,6 +139,9 @@ struct mpii_req *mpii_req_persistent(enum mpii_req_kind kind, const void *buf,
 struct mpii_req *mpii_req_noop(void);
 /* For a request that is done: fetch its result into r->status. */
 void mpii_req_reap(struct mpii_req *r);
+/* What waits of this chapter are about (tools/state.h). */
+void mpii_req_explain(void);
+void mpii_sendrecv_explain(void);
 /* Wait for it, then reap it. */
 void mpii_req_wait(struct mpii_req *r);
 /* The same for several messages; NULL and inactive ones are left out. */

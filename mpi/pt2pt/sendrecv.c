@@ -6,6 +6,7 @@
 #include "env/errors.h"
 #include "pt2pt/check.h"
 #include "pt2pt/pt2pt.h"
+#include "tools/state.h"
 
 /* One direction, its arguments checked. */
 struct side {
@@ -44,6 +45,20 @@ static int one_is_done(void *arg)
 	const struct both *b = arg;
 
 	return mpii_req_done(b->send) || mpii_req_done(b->recv);
+}
+
+/* One ends first, but both are waited for. */
+static void explain(struct o2g_state_wait *w, void *arg)
+{
+	const struct both *b = arg;
+
+	mpii_state_add_req(w, b->recv);
+	mpii_state_add_req(w, b->send);
+}
+
+void mpii_sendrecv_explain(void)
+{
+	mpii_state_explain(one_is_done, explain);
 }
 
 /* A receive may wait for an answer to what was never sent: if the send fails first,

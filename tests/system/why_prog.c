@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
+/*
+ * Programs that hang, for tests/system/why.sh: why_prog CASE. Each line where a rank
+ * gets stuck has a comment with the name of the case, by which the script finds its
+ * number. Three ranks. Cases that end with "ok" do not hang.
+ */
+#include <mpi.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static int rank, size;
+static char big[1 << 20];
+static MPI_Comm solver;
+#define WORLD MPI_COMM_WORLD
+#define IGNORE MPI_STATUS_IGNORE
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + t.tv_nsec / 1e9;
+}
+
+static void compute(double seconds)
+{
+	double end = now() + seconds;
+
+	while (now() < end)
+		;
+}
+
+static void circle(void)
+{
+	int x;
+
+	MPI_Recv(&x, 1, MPI_INT, (rank + 1) % size, 3, WORLD,
+		 IGNORE); /* circle */
+}
+
+static void missing(void)
+{
+	if (rank == 1)
+		compute(60);
+	MPI_Barrier(WORLD); /* missing */
+}
+
+static void order(void)
+{
+	int x = rank, all[3];
+
+	if (rank == 1)
+		MPI_Gather(&x, 1, MPI_INT, all, 1, MPI_INT, 1,
+			   WORLD); /* order-gather */
+	else
+		MPI_Bcast(&x, 1, MPI_INT, 1, WORLD); /* order */
+}
+
+/* The same collective, but of two communicators, in different order. */
+static void order_comms(void)
+{
+	MPI_Barrier(rank ? WORLD : solver); /* order-comms */
+	MPI_Barrier(rank ? solver : WORLD);
+}
+
+static void root(void)
+{
+	int x = rank, all[3];
+
+	MPI_Gather(&x, 1, MPI_INT, all, 1, MPI_INT, rank == 1,
+		   WORLD); /* root */
+}
+
+static void tag(void)
+{
+	int x = 0;
+
+	if (rank == 0)
+		MPI_Send(&x, 1, MPI_INT, 1, 7, WORLD);
+	if (rank == 1)
+		MPI_Recv(&x, 1, MPI_INT, 0, 8, WORLD, IGNORE); /* tag */
+}
+
+static void comm(void)
+{
+	int x = 0;
+
+	if (rank == 0)
+		MPI_Send(&x, 1, MPI_INT, 1, 7, solver);
+	if (rank == 1)
+		MPI_Recv(&x, 1, MPI_INT, 0, 7, WORLD, IGNORE); /* comm */
+}
+
+static void send(void)
+{
+	int other = rank ^ 1;
+
+	if (rank < 2)
+		MPI_Send(big, sizeof(big), MPI_CHAR, other, 1,
+			 WORLD); /* send */
+}
+
+static void ssend(void)
+{
+	int x = 0;
+
+	if (rank == 0)
+		MPI_Ssend(&x, 1, MPI_INT, 1, 9, WORLD); /* ssend */
+	if (rank == 1)
+		MPI_Recv(&x, 1, MPI_INT, 2, 9, WORLD, IGNORE);
+	if (rank == 2)
+		compute(60);
+}
+
+/* More than the receiver has memory for (O2G_UNEXPECTED), while it waits. */
+static void memory(void)
+{
+	int x = 0;
+
+	for (int i = 0; rank == 0 && i < 100000; i++)
+		MPI_Send(big, 4096, MPI_CHAR, 1, 2, WORLD); /* memory */
+	if (rank == 1)
+		MPI_Recv(&x, 1, MPI_INT, 2, 2, WORLD, IGNORE);
+	if (rank == 2)
+		compute(60);
+}
+
+/* A rank is killed; mpiexec -disable-auto-cleanup lets the others be. They are told,
+ * and do not care. */
+static void ended(void)
+{
+	int x;
+
+	MPI_Comm_set_errhandler(solver, MPI_ERRORS_RETURN);
+	if (rank == 1)
+		raise(SIGKILL);
+	while (MPI_Recv(&x, 1, MPI_INT, MPI_ANY_SOURCE, 4, solver,
+			IGNORE)) /* ended */
+		;
+}
+
+static void any(void)
+{
+	int x;
+
+	MPI_Recv(&x, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, WORLD,
+		 IGNORE); /* any */
+}
+
+static void probe(void)
+{
+	int flag = 0;
+
+	while (rank == 0 && !flag)
+		MPI_Iprobe(1, 5, WORLD, &flag, IGNORE); /* probe */
+	MPI_Barrier(WORLD);				/* probe-barrier */
+}
+
+static void test(void)
+{
+	int flag = 0, x;
+	MPI_Request r;
+
+	if (rank == 0) {
+		MPI_Irecv(&x, 1, MPI_INT, 2, 6, WORLD, &r);
+		while (!flag) {
+			MPI_Test(&r, &flag, IGNORE); /* test */
+			usleep(100);
+		}
+	}
+	MPI_Barrier(WORLD);
+}
+
+static void stop(void)
+{
+	if (rank == 1)
+		raise(SIGSTOP);
+	MPI_Barrier(WORLD); /* stop */
+}
+
+static void waitall(void)
+{
+	MPI_Request r[2];
+	int x[2];
+
+	MPI_Irecv(&x[0], 1, MPI_INT, (rank + 1) % size, 1, WORLD, &r[0]);
+	MPI_Irecv(&x[1], 1, MPI_INT, (rank + 1) % size, 2, WORLD, &r[1]);
+	MPI_Send(&rank, 1, MPI_INT, (rank + size - 1) % size, 1, WORLD);
+	MPI_Waitall(2, r, MPI_STATUSES_IGNORE); /* waitall */
+}
+
+static void later(void)
+{
+	MPI_Request r;
+
+	if (rank == 2)
+		compute(60);
+	MPI_Ibarrier(solver, &r);
+	MPI_Wait(&r, IGNORE); /* later */
+}
+
+static void split(void)
+{
+	MPI_Comm part;
+
+	if (rank == 1)
+		compute(60);
+	MPI_Comm_split(WORLD, 0, rank, &part); /* split */
+}
+
+/* --- those that run --- */
+
+/* One computes, for longer than mpiexec is patient; the others wait for it. */
+static void slow(void)
+{
+	for (int i = 0; i < 2; i++) {
+		if (rank == i)
+			compute(4);
+		MPI_Barrier(WORLD);
+	}
+}
+
+/* A message now and then, around the ring. */
+static void trickle(void)
+{
+	int x = 0;
+
+	for (int i = 0; i < 8; i++) {
+		if (rank == 0) {
+			usleep(700000);
+			MPI_Send(&x, 1, MPI_INT, 1, 0, WORLD);
+		}
+		if (rank == 1)
+			MPI_Recv(&x, 1, MPI_INT, 0, 0, WORLD, IGNORE);
+	}
+	MPI_Barrier(WORLD);
+}
+
+/* Work, and looks whether there is more, as a master does. */
+static void looks(void)
+{
+	double end = now() + 5;
+	int flag;
+
+	while (rank == 0 && now() < end) {
+		compute(0.01);
+		MPI_Iprobe(MPI_ANY_SOURCE, 1, WORLD, &flag, IGNORE);
+	}
+	MPI_Barrier(WORLD);
+}
+
+static const struct {
+	const char *name;
+	void (*fn)(void);
+} cases[] = {
+	{ "circle", circle },  { "missing", missing },
+	{ "order", order },    { "order-comms", order_comms },
+	{ "root", root },      { "tag", tag },
+	{ "comm", comm },      { "send", send },
+	{ "ssend", ssend },    { "memory", memory },
+	{ "ended", ended },    { "any", any },
+	{ "probe", probe },    { "test", test },
+	{ "stop", stop },      { "waitall", waitall },
+	{ "later", later },    { "split", split },
+	{ "slow-ok", slow },   { "trickle-ok", trickle },
+	{ "looks-ok", looks },
+};
+
+int main(int argc, char **argv)
+{
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(WORLD, &rank);
+	MPI_Comm_size(WORLD, &size);
+	MPI_Comm_dup(WORLD, &solver);
+	MPI_Comm_set_name(solver, "solver");
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+		if (argc > 1 && !strcmp(argv[1], cases[i].name))
+			cases[i].fn();
+	MPI_Finalize(); /* finalize */
+	return 0;
+}
