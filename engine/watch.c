@@ -99,6 +99,8 @@ static void explain(struct o2g_waits *w, struct o2g_pending *to)
 		w->any = w->cond == eng_any_cond;
 		for (size_t i = 0; i < s->n; i++)
 			add(w, to, s->reqs[i]);
+		if (w->any && eng_any_cond(w->arg))
+			w->n = 0; /* what it waits for is there */
 	} else if (w->cond == eng_probe_cond) {
 		look_at_probe(w->arg, to);
 		w->n = w->total = 1;
