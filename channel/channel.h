@@ -34,9 +34,16 @@ struct chan {
 	u32 *waiting; /* where peers see how many threads wait here, or NULL */
 };
 
+/* What a peer of another job is known by, and proves itself with. */
+struct chan_other {
+	u64 job; /* its rank in that is core.wire_rank */
+	u8 secret[32];
+};
+
 /* A peer, as channels see it. The engine embeds it; `core` comes first. */
 struct chan_peer {
 	struct o2g_peer core;
+	const struct chan_other *other; /* NULL: it is of our job */
 	struct chan *chan; /* the channel that carries it, NULL before use */
 	void *link;	   /* the channel's own state for it */
 	char host[64];	   /* for messages; "" when not known yet */
@@ -173,6 +180,10 @@ bool chan_ep_away(const struct chan_ep *ep);
 /* The peer of that rank, made known if it was not; NULL when out of memory or
  * out of range. It may be carried by another channel already. */
 struct chan_peer *chan_ep_peer(struct chan_ep *ep, u32 rank);
+/* The number of our job, as others know it; and the peer that is @rank of another
+ * job. NULL: we have not been told of it. */
+u64 chan_ep_job_id(const struct chan_ep *ep);
+struct chan_peer *chan_ep_other(struct chan_ep *ep, u64 job, u32 rank);
 
 /*
  * A socket that has passed its hello: will the engine have it, to use without

@@ -196,6 +196,12 @@ static bool field(const char *address, const char *name, char *value,
 	return false;
 }
 
+void eng_channels_host(const char *address, char *host, size_t size)
+{
+	if (!field(address, "host", host, size))
+		host[0] = '\0';
+}
+
 int eng_channels_connect(struct o2g_ep *ep, struct eng_peer *p,
 			 const char *address)
 {

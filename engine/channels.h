@@ -12,6 +12,8 @@ bool eng_channel_wanted(const struct chan_ops *ops);
 int eng_channels_open(struct o2g_ep *ep);
 void eng_channels_close(struct o2g_ep *ep);
 int eng_channels_card(struct o2g_ep *ep, char *buf, size_t size);
+/* The name of the host in an address; "": none. */
+void eng_channels_host(const char *address, char *host, size_t size);
 int eng_channels_connect(struct o2g_ep *ep, struct eng_peer *p,
 			 const char *address);
 /* Is one open that reaches the ranks of this host by memory? */

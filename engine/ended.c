@@ -12,6 +12,10 @@
  * connection breaks. A receive from any source waits for all, and makes
  * connections to all of them in jobs of up to ANY_MAX ranks.
  *
+ * Nobody can ever say it of peers of other jobs. As long as there are no more than
+ * ANY_MAX of them we connect to all, so that whoever waits for somebody else, who
+ * waits for one of those, learns of its death as well.
+ *
  * Then there is what waits for others in vain, because they have given up or will:
  * only who has opened the endpoint can tell (attr.doomed). It is asked when a peer
  * is lost, and from then on with each look, about what has come since.
@@ -54,8 +58,11 @@ static bool ask(struct o2g_ep *ep)
 
 static void await(struct o2g_ep *ep, int rank)
 {
-	struct eng_peer *p = eng_peer_get(ep, rank);
+	struct eng_peer *p;
 
+	if (rank < ep->size && (ep->ended || !ep->resolve))
+		return;
+	p = eng_peer_get(ep, rank);
 	if (p && !p->cp.chan)
 		p->awaited |= ENG_AWAITED_NOW;
 }
@@ -79,6 +86,15 @@ static void find_awaited(struct o2g_ep *ep)
 	ep->probed_any = false;
 }
 
+static void await_others(struct o2g_ep *ep)
+{
+	struct eng_peer *p;
+
+	eng_for_each_peer(p, ep)
+		if (p->other && !p->cp.chan && !p->lost)
+			p->awaited |= ENG_AWAITED_LONG >> 1; /* now */
+}
+
 static void reach(struct o2g_ep *ep, struct eng_peer *p)
 {
 	int err;
@@ -94,9 +110,11 @@ static void reach_awaited(struct o2g_ep *ep)
 {
 	struct eng_peer *p;
 
-	if (!ep->resolve)
+	if (!ep->peers.nothers && (ep->ended || !ep->resolve))
 		return;
 	find_awaited(ep);
+	if (ep->peers.nothers <= ANY_MAX)
+		await_others(ep);
 	eng_for_each_peer(p, ep)
 		if (p->awaited)
 			reach(ep, p);
@@ -183,8 +201,7 @@ static bool look_for_ended(struct o2g_ep *ep)
 	eng_poll(ep);
 	if (ep->ended)
 		soon = ask(ep);
-	else
-		reach_awaited(ep);
+	reach_awaited(ep);
 	eng_ended_give_up(ep);
 	give_up_sends(ep);
 	return soon;
@@ -208,7 +225,7 @@ void eng_ended_probed(struct o2g_ep *ep, u32 source)
 {
 	if (source == O2G_MATCH_ANY)
 		ep->probed_any = true;
-	else if (!ep->ended)
+	else
 		await(ep, (int)source);
 }
 
@@ -216,5 +233,10 @@ void eng_ended_start(struct o2g_ep *ep)
 {
 	ep->ended_timer.fn = look;
 	if (ep->size > 1)
-		chan_timer_set((struct chan_ep *)ep, &ep->ended_timer, LOOK_US);
+		eng_ended_look(ep);
+}
+
+void eng_ended_look(struct o2g_ep *ep)
+{
+	chan_timer_set((struct chan_ep *)ep, &ep->ended_timer, LOOK_US);
 }

@@ -5,6 +5,8 @@
 #include "ep.h"
 
 void eng_ended_start(struct o2g_ep *ep);
+/* From now on, also in a job of one. */
+void eng_ended_look(struct o2g_ep *ep);
 /* Somebody looks for a message of this source in vain, and may do so again. */
 void eng_ended_probed(struct o2g_ep *ep, u32 source);
 /* A peer was lost: what else cannot come to an end? Receives, that is; sends have

@@ -17,6 +17,7 @@
 #include "kernel.h"
 #include "log.h"
 #include "mem.h"
+#include "other.h"
 #include "progress.h"
 #include "resolve.h"
 #include "serve.h"
@@ -45,6 +46,7 @@ static void set_identity(struct o2g_ep *ep, const struct o2g_attr *attr)
 		if (*s == ';' || *s == '=')
 			*s = '_';
 	eng_node_id(ep->node, sizeof(ep->node));
+	eng_other_identify(ep);
 }
 
 static int init_core(struct o2g_ep *ep)
@@ -211,6 +213,7 @@ void o2g_set_secret(struct o2g_ep *ep, const unsigned char *secret)
 	if (!ep_enter(ep))
 		return;
 	memcpy(ep->secret, secret, sizeof(ep->secret));
+	eng_other_identify(ep);
 	ep_unlock(ep);
 }
 

@@ -33,6 +33,7 @@ struct eng_serve {
 
 struct o2g_ep {
 	int rank, size;
+	u64 job_id; /* what other jobs know ours by: other.c */
 	struct eng_lock lock;
 	struct o2g_core core;
 	struct eng_peers peers;

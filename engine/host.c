@@ -54,5 +54,7 @@ int chan_ep_handover(struct chan_ep *cep, struct chan_peer *p, int fd)
 {
 	struct o2g_ep *ep = ep_of_chan(cep);
 
-	return ep->driver ? ep->driver->take_socket(ep, eng_peer_of(p), fd) : 1;
+	if (!ep->driver || p->other)
+		return 1;
+	return ep->driver->take_socket(ep, eng_peer_of(p), fd);
 }

@@ -77,6 +77,8 @@ static int connect_peer(struct o2g_ep *ep, struct eng_peer *p)
 		p->cp.chan = &ep->self_chan;
 		return self_chan_ops.connect(&ep->self_chan, &p->cp, "");
 	}
+	if (p->other)
+		return eng_channels_connect(ep, p, p->other->address);
 	if (meet(ep, p))
 		return 0;
 	return ep->resolve ? eng_resolve(ep, p) : -EDESTADDRREQ;
@@ -124,18 +126,31 @@ static void forget_elsewhere(struct eng_peer *p)
 /* Most peers are never lost: the text takes memory when there is one. */
 static void remember_error(struct eng_peer *p, const char *why)
 {
-	static const char fmt[] = "rank %u on %s: %s";
+	static const char fmt[] = "rank %u%s on %s: %s";
 	const char *host = p->cp.host[0] ? p->cp.host : "an unknown host";
-	int n = snprintf(NULL, 0, fmt, p->cp.core.rank, host, why) + 1;
+	const char *whose = p->other ? " of another job" : "";
+	u32 rank = p->cp.core.wire_rank;
+	int n = snprintf(NULL, 0, fmt, rank, whose, host, why) + 1;
 
 	p->error = malloc((size_t)n);
 	if (p->error)
-		snprintf(p->error, (size_t)n, fmt, p->cp.core.rank, host, why);
+		snprintf(p->error, (size_t)n, fmt, rank, whose, host, why);
 }
 
 static const char *error_of(const struct eng_peer *p)
 {
 	return p->error ? p->error : "a peer; there is no memory to say why";
+}
+
+/* Nothing goes to it or comes from it any more; its requests end. */
+static void cut_off(struct eng_peer *p, bool orderly)
+{
+	drop_link(p, orderly);
+	forget_elsewhere(p);
+	if (p->ep->driver)
+		p->ep->driver->gone(p->ep, p);
+	eng_resolve_stop(p);
+	o2g_proto_peer_down(&p->ep->core, &p->cp.core, -O2G_ERR_PEER);
 }
 
 void chan_peer_lost(struct chan_peer *cp, int err, const char *fmt, ...)
@@ -158,12 +173,7 @@ void chan_peer_lost(struct chan_peer *cp, int err, const char *fmt, ...)
 		o2g_warn("%s; the connection is closed", error_of(p));
 	else
 		o2g_debug("lost %s", error_of(p));
-	drop_link(p, false);
-	forget_elsewhere(p);
-	if (p->ep->driver)
-		p->ep->driver->gone(p->ep, p);
-	eng_resolve_stop(p);
-	o2g_proto_peer_down(&p->ep->core, &cp->core, -O2G_ERR_PEER);
+	cut_off(p, false);
 	if (p->ep->on_lost)
 		p->ep->on_lost(p->ep->resolve_arg, (int)cp->core.rank,
 			       cp->core.said_bye);
@@ -203,7 +213,8 @@ void eng_peers_say_bye(struct o2g_ep *ep)
 
 /* --- peers of other jobs, which come and go --- */
 
-struct eng_peer *eng_peer_add(struct o2g_ep *ep, int *err)
+struct eng_peer *eng_peer_add(struct o2g_ep *ep, struct eng_other *o, u32 rank,
+			      int *err)
 {
 	struct eng_peer *p = new_peer(ep);
 	u32 number;
@@ -211,9 +222,14 @@ struct eng_peer *eng_peer_add(struct o2g_ep *ep, int *err)
 	*err = p ? peers_add(&ep->peers, p, &number) : -ENOMEM;
 	if (*err) {
 		free(p);
+		free(o);
 		return NULL;
 	}
 	make_known(ep, p, number);
+	p->other = o;
+	p->carrier = &own_carrier; /* the driver knows ranks of our job */
+	p->cp.other = &o->chan;
+	p->cp.core.wire_rank = rank;
 	return p;
 }
 
@@ -244,6 +260,7 @@ static void free_peer(struct eng_peer *p)
 	o2g_list_del(&p->known);
 	eng_serve_forget(p);
 	free(p->error);
+	free(p->other);
 	free(p);
 }
 
@@ -260,6 +277,18 @@ static void free_retired(struct o2g_ep *ep)
 	}
 }
 
+/* As we leave it nobody has to be told. */
+static void part_from(struct eng_peer *p)
+{
+	if (p->lost)
+		return;
+	if (p->cp.chan && p->cp.link)
+		o2g_proto_bye(&p->ep->core, &p->cp.core);
+	p->lost = true;
+	remember_error(p, "it was disconnected");
+	cut_off(p, true);
+}
+
 /*
  * The connection ends, and messages that nobody has asked for are dropped. Its
  * memory goes, now or with a later one, when no request names it any more.
@@ -268,7 +297,7 @@ void eng_peer_del(struct eng_peer *p)
 {
 	struct o2g_ep *ep = p->ep;
 
-	chan_peer_lost(&p->cp, -O2G_ERR_PEER, "it was disconnected");
+	part_from(p);
 	o2g_proto_forget(&ep->core, &p->cp.core, ~0u);
 	eng_serve_forget(p);
 	peers_del(&ep->peers, p->cp.core.rank);

@@ -11,10 +11,17 @@
 
 struct eng_long_msg;
 
+/* What we know of a peer of another job. */
+struct eng_other {
+	struct chan_other chan;
+	char address[];
+};
+
 struct eng_peer {
 	struct chan_peer cp;   /* cp.core is the core's peer */
 	struct o2g_list known; /* ep->peers.known, or ep->retired */
 	struct o2g_ep *ep;
+	struct eng_other *other;       /* NULL: it is of our job */
 	const struct carrier *carrier; /* NULL: not known yet, carrier_of() */
 	bool lost;
 	bool handed;	     /* the driver has its socket */
@@ -64,11 +71,12 @@ struct eng_peer *eng_peer_get(struct o2g_ep *ep, int rank);
 /* ... connected, connecting, or waiting for its address: then cp.chan is NULL. NULL
  * and *err when that is impossible. */
 struct eng_peer *eng_peer_connect(struct o2g_ep *ep, int rank, int *err);
-/* A peer of another job, not connected yet. Its number is cp.core.rank; NULL and
- * *err when there can be none. */
-struct eng_peer *eng_peer_add(struct o2g_ep *ep, int *err);
-/* It is gone, and its number may be given to others. Not from inside a call of the
- * core or of a channel. */
+/* A peer of another job, not connected yet; o is taken over. Its number is
+ * cp.core.rank; NULL and *err when there can be none. */
+struct eng_peer *eng_peer_add(struct o2g_ep *ep, struct eng_other *o, u32 rank,
+			      int *err);
+/* We say goodbye, and its number may be given to others. Not from inside a call of
+ * the core or of a channel. */
 void eng_peer_del(struct eng_peer *p);
 void eng_peers_say_bye(struct o2g_ep *ep);
 void eng_peers_cleanup(struct o2g_ep *ep);

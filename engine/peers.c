@@ -120,6 +120,7 @@ int peers_add(struct eng_peers *t, struct eng_peer *p, u32 *number)
 		return err;
 	t->first_free = t->others[slot].next_free;
 	t->others[slot].peer = p;
+	t->nothers++;
 	*number = number_of(t, slot);
 	return 0;
 }
@@ -131,5 +132,6 @@ void peers_del(struct eng_peers *t, u32 number)
 	env_assert(peers_other(t, number));
 	t->others[slot].generation =
 		(t->others[slot].generation + 1) % PEERS_GENERATIONS;
+	t->nothers--;
 	release(t, slot);
 }

@@ -36,6 +36,7 @@ struct eng_peers {
 	struct o2g_list known;	   /* all of them, as they became known */
 	struct peers_slot *others;
 	u32 nslots;
+	u32 nothers;		   /* that are not free */
 	u32 first_free, last_free; /* slots, in the order of their release */
 };
 

@@ -132,6 +132,41 @@ int o2g_address(struct o2g_ep *ep, char *address, size_t size);
 int o2g_rank(const struct o2g_ep *ep);
 int o2g_size(const struct o2g_ep *ep);
 
+/* --- peers of other jobs --- */
+
+/* Who an endpoint is, everywhere. */
+struct o2g_identity {
+	uint64_t job; /* a number that follows from the job's secret and name */
+	int rank;
+};
+void o2g_identify(const struct o2g_ep *ep, struct o2g_identity *who);
+/*
+ * Make an endpoint of another job known, by its address; *peer is its number in
+ * all calls. It must do the same with us, with the same secret, before either is sent
+ * anything. 0; or 1: it was known already, or is of our own job.
+ */
+int o2g_peer_add(struct o2g_ep *ep, const struct o2g_identity *who,
+		 const char *address, const unsigned char *secret, int *peer);
+/* Say goodbye to it and forget it; its requests end with O2G_ERR_PEER. */
+int o2g_peer_del(struct o2g_ep *ep, int peer);
+
+/*
+ * A port, where somebody who knows nothing but its name can find us. The name is
+ * printable, has no blanks and fits in O2G_PORT_NAME_MAX bytes; whoever has it may
+ * call. Both calls return a connected socket, which is the caller's, and a secret
+ * that the two ends share. -ETIMEDOUT after so many milliseconds; negative: no limit.
+ */
+#define O2G_PORT_NAME_MAX 1024
+struct o2g_port;
+int o2g_port_open(struct o2g_ep *ep, struct o2g_port **port, char *name,
+		  size_t size);
+void o2g_port_close(struct o2g_port *port);
+int o2g_port_accept(struct o2g_port *port, int timeout_ms,
+		    unsigned char secret[O2G_SECRET_SIZE]);
+/* -EINVAL: that is no port's name. -ECONNREFUSED: it was closed. */
+int o2g_port_connect(const char *name, int timeout_ms,
+		     unsigned char secret[O2G_SECRET_SIZE]);
+
 /* --- messages --- */
 
 enum o2g_flags {

@@ -150,19 +150,27 @@ static int move_rx(struct shm_link *l, u32 place, const struct shm_end *ring)
 	return shm_rx_use(l, place, ring);
 }
 
-/* Whoever attached says which rank it is. */
+/* Whoever attached says which rank it is, and of which job. NULL: not of a peer. */
+static struct chan_peer *sender_of(struct shm *s, const struct shm_ring *ring)
+{
+	u32 rank = __atomic_load_n(&ring->rank, __ATOMIC_RELAXED);
+	u64 job = __atomic_load_n(&ring->job, __ATOMIC_RELAXED);
+
+	if (job != chan_ep_job_id(s->chan.ep))
+		return chan_ep_other(s->chan.ep, job, rank);
+	return rank == s->rank ? NULL : chan_ep_peer(s->chan.ep, rank);
+}
+
 static int attach(struct shm *s, u32 place)
 {
 	struct shm_end ring;
 	struct chan_peer *p;
 	struct shm_link *l;
-	u32 rank;
 	int err = shm_ring_map(&s->own, place, &ring);
 
 	if (err)
 		return err;
-	rank = __atomic_load_n(&ring.ring->rank, __ATOMIC_RELAXED);
-	p = rank == s->rank ? NULL : chan_ep_peer(s->chan.ep, rank);
+	p = sender_of(s, ring.ring);
 	l = p ? link_find(s, p) : NULL;
 	if (!p || p->core.down)
 		err = -ENOENT;

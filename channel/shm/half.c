@@ -98,6 +98,7 @@ static int map_tx_ring(struct shm_link *l)
 		return err;
 	}
 	l->tx.ring->rank = s->rank;
+	l->tx.ring->job = chan_ep_job_id(s->chan.ep);
 	l->tx.ring->card[0] = '\0';
 	if (l->seg.base)
 		return 0; /* they find us in the hall as well */
@@ -120,7 +121,7 @@ static int open_by_card(struct shm_link *l, const char *card, int *pidfd)
 	*pidfd = shm_pidfd(w.pid);
 	if (*pidfd == -ESRCH)
 		return -ESRCH;
-	err = shm_seg_open(&w, l->p->core.rank, &l->seg);
+	err = shm_seg_open(&w, l->p->core.wire_rank, &l->seg);
 	if (err)
 		return shm_process_ended(w.pid, *pidfd) ? -ESRCH : err;
 	return shm_process_ended(w.pid, *pidfd) ? -ESRCH : 0;

@@ -193,7 +193,7 @@ static noinline int take_packet(struct shm_link *l, const struct shm_cell *cell,
 		return lose(l, "header inside a body");
 	if (unlikely(!read_header(&h, cell, ctl, n, brief)))
 		return lose(l, "bad header");
-	h.src = p->core.rank;
+	h.src = p->core.wire_rank;
 	h.dst = l->shm->rank;
 	/* It comes while the core looks for the receive. */
 	if (n > sizeof(cell->brief.body))

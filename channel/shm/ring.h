@@ -104,8 +104,9 @@ struct shm_ring {
 	_Alignas(SHM_LINE) u64 head;
 	/* written by the sender */
 	_Alignas(SHM_LINE) u32 waits; /* it has packets that did not fit */
-	u32 rank;		      /* whose it is */
-	char card[SHM_CARD_MAX];      /* how the receiver reaches the sender */
+	u32 rank;		      /* whose it is, and of which job: */
+	u64 job;
+	char card[SHM_CARD_MAX]; /* how the receiver reaches the sender */
 };
 _Static_assert(sizeof(struct shm_ring) == SHM_RING_HEAD, "ring head");
 

@@ -348,17 +348,54 @@ static void conn_timer(struct chan_timer *t)
 	}
 }
 
-enum tcp_verdict tcp_conn_offer(struct tcp_chan *c, u32 rank, const char *host,
-				struct tcp_conn **conn)
+/* --- the hello of a pair --- */
+
+struct tcp_hello_key tcp_conn_key(const struct tcp_chan *c,
+				  const struct chan_peer *p)
 {
-	struct chan_peer *p = chan_ep_peer(c->chan.ep, rank);
-	struct tcp_conn *k = tcp_conn_find(c, rank);
+	return p->other ? (struct tcp_hello_key){ p->other->secret, "" } :
+			  c->key;
+}
+
+int tcp_conn_answer(const struct tcp_conn *k, const struct tcp_challenge *c,
+		    enum tcp_purpose purpose, struct tcp_answer *a)
+{
+	const struct tcp_chan *chan = k->chan;
+	const struct chan_ep *ep = chan->chan.ep;
+	struct tcp_hello_key key = tcp_conn_key(chan, k->peer);
+	const char *host = chan->host;
+	char name[TCP_HOST_SIZE];
+
+	if (k->peer->other) {
+		purpose = purpose == TCP_SECOND ? TCP_OTHER_SECOND :
+						  TCP_OTHER_FIRST;
+		tcp_hello_name(name, chan_ep_job_id(ep), host);
+		host = name;
+	}
+	return tcp_hello_answer(&key, c, purpose, chan_ep_rank(ep),
+				k->peer->core.wire_rank, host, a);
+}
+
+/* The same answer at both ends, to the opposite question. */
+static bool we_are_lower(const struct tcp_chan *c, const struct chan_peer *p)
+{
+	u64 ours = chan_ep_job_id(c->chan.ep);
+
+	if (p->other && p->other->job != ours)
+		return ours < p->other->job;
+	return chan_ep_rank(c->chan.ep) < p->core.wire_rank;
+}
+
+enum tcp_verdict tcp_conn_offer(struct tcp_chan *c, struct chan_peer *p,
+				const char *host, struct tcp_conn **conn)
+{
+	struct tcp_conn *k = p ? tcp_conn_find(c, p->core.rank) : NULL;
 
 	if (!p || p->core.down)
 		return TCP_GONE;
 	if (k && k->state != TCP_DIALING)
 		return k->state == TCP_DEAD ? TCP_GONE : TCP_DUPLICATE;
-	if (k && tcp_dial_committed(k) && chan_ep_rank(c->chan.ep) < rank)
+	if (k && tcp_dial_committed(k) && we_are_lower(c, p))
 		return TCP_DUPLICATE;
 	if (!k)
 		k = tcp_conn_create(c, p);

@@ -160,9 +160,14 @@ void tcp_conn_receive_on(struct tcp_conn *k, int fd);
 void tcp_conn_send_on(struct tcp_conn *k, int fd);
 /* MOVED is out. */
 void tcp_conn_has_moved(struct tcp_conn *k);
-/* An accepted socket has proved to be @rank: what becomes of it. */
-enum tcp_verdict tcp_conn_offer(struct tcp_chan *c, u32 rank, const char *host,
-				struct tcp_conn **conn);
+/* An accepted socket has proved to be @p: what becomes of it. */
+enum tcp_verdict tcp_conn_offer(struct tcp_chan *c, struct chan_peer *p,
+				const char *host, struct tcp_conn **conn);
+/* What the hello with @p is keyed with, and our answer to a challenge of it. */
+struct tcp_hello_key tcp_conn_key(const struct tcp_chan *c,
+				  const struct chan_peer *p);
+int tcp_conn_answer(const struct tcp_conn *k, const struct tcp_challenge *c,
+		    enum tcp_purpose purpose, struct tcp_answer *a);
 /* The handover to tcp_conn_open failed: the peer tries again, or is lost. */
 void tcp_conn_orphan(struct tcp_conn *k);
 

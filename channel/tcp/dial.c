@@ -116,12 +116,7 @@ static void attempt_fail(struct attempt *a, int err, const char *what)
 
 static void answer(struct attempt *a)
 {
-	struct tcp_conn *k = a->conn;
-	struct tcp_chan *c = k->chan;
-
-	if (tcp_hello_answer(&c->key, &a->challenge, TCP_FIRST,
-			     chan_ep_rank(c->chan.ep), k->peer->core.rank,
-			     c->host, &a->answer) ||
+	if (tcp_conn_answer(a->conn, &a->challenge, TCP_FIRST, &a->answer) ||
 	    send(a->watch.fd, &a->answer, sizeof(a->answer),
 		 MSG_DONTWAIT | MSG_NOSIGNAL) != sizeof(a->answer)) {
 		attempt_fail(a, -errno, NULL);
@@ -165,11 +160,12 @@ static void on_challenge(struct attempt *a)
 static void on_verdict(struct attempt *a)
 {
 	struct tcp_conn *k = a->conn;
+	struct tcp_hello_key key = tcp_conn_key(k->chan, k->peer);
 	int fd = a->watch.fd;
 
-	if (!tcp_hello_check_verdict(&k->chan->key, &a->challenge, &a->answer,
+	if (!tcp_hello_check_verdict(&key, &a->challenge, &a->answer,
 				     &a->verdict)) {
-		attempt_fail(a, -EPERM, "it does not know the job's secret");
+		attempt_fail(a, -EPERM, "it does not know our secret");
 		advance(k);
 		return;
 	}

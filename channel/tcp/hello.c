@@ -7,8 +7,11 @@
 #include <sys/random.h>
 
 static const char challenge_magic[4] = "O2Gc";
-static const char
-	answer_magic[][4] = { [TCP_FIRST] = "O2Ga", [TCP_SECOND] = "O2Gs" };
+static const char answer_magic[][4] = { [TCP_FIRST] = "O2Ga",
+					[TCP_SECOND] = "O2Gs",
+					[TCP_OTHER_FIRST] = "O2Go",
+					[TCP_OTHER_SECOND] = "O2Gt",
+					[TCP_CALL] = "O2Gp" };
 static const char verdict_magic[4] = "O2Gv";
 
 static int random_nonce(u8 *nonce)
@@ -73,9 +76,36 @@ static bool is_for(const struct tcp_answer *a, enum tcp_purpose purpose)
 	return !memcmp(a->magic, answer_magic[purpose], 4);
 }
 
+/* TCP_PURPOSES: none. */
 enum tcp_purpose tcp_hello_purpose(const struct tcp_answer *a)
 {
-	return is_for(a, TCP_SECOND) ? TCP_SECOND : TCP_FIRST;
+	enum tcp_purpose p = TCP_FIRST;
+
+	while (p < TCP_PURPOSES && !is_for(a, p))
+		p++;
+	return p;
+}
+
+void tcp_hello_name(char name[TCP_HOST_SIZE], u64 job, const char *host)
+{
+	snprintf(name, TCP_HOST_SIZE, "%016llx%.*s", (unsigned long long)job,
+		 TCP_HOST_SIZE - 17, host);
+}
+
+u64 tcp_hello_job(const struct tcp_answer *a)
+{
+	unsigned long long job = 0;
+	char hex[17] = "";
+
+	memcpy(hex, a->host, 16);
+	return sscanf(hex, "%16llx", &job) == 1 ? job : 0;
+}
+
+void tcp_hello_derive(const struct tcp_hello_key *k,
+		      const struct tcp_challenge *c, const struct tcp_answer *a,
+		      u8 key[32])
+{
+	mac(k, "o2g meeting", c, a, 0, key);
 }
 
 bool tcp_hello_check_answer(const struct tcp_hello_key *k,
@@ -84,7 +114,7 @@ bool tcp_hello_check_answer(const struct tcp_hello_key *k,
 {
 	u8 want[TCP_MAC_SIZE];
 
-	if ((!is_for(a, TCP_FIRST) && !is_for(a, TCP_SECOND)) ||
+	if (tcp_hello_purpose(a) == TCP_PURPOSES ||
 	    le32_to_cpu(a->version) != TCP_HELLO_VERSION)
 		return false;
 	mac(k, "o2g tcp answer", c, a, 0, want);

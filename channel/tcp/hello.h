@@ -30,7 +30,22 @@ enum tcp_verdict {
 };
 
 /* What an answer asks for: its magic says. */
-enum tcp_purpose { TCP_FIRST, TCP_SECOND /* split.c */ };
+enum tcp_purpose {
+	TCP_FIRST,
+	TCP_SECOND,	  /* split.c */
+	TCP_OTHER_FIRST,  /* the same, of another job, */
+	TCP_OTHER_SECOND, /* which the host's name starts with: 16 hex digits */
+	TCP_CALL,	  /* to a port that was opened: no peer yet */
+	TCP_PURPOSES
+};
+static inline bool tcp_is_other(enum tcp_purpose p)
+{
+	return p == TCP_OTHER_FIRST || p == TCP_OTHER_SECOND;
+}
+static inline bool tcp_is_second(enum tcp_purpose p)
+{
+	return p == TCP_SECOND || p == TCP_OTHER_SECOND;
+}
 
 struct tcp_challenge {
 	char magic[4];
@@ -73,6 +88,13 @@ int tcp_hello_answer(const struct tcp_hello_key *k,
 		     const struct tcp_challenge *c, enum tcp_purpose purpose,
 		     u32 src, u32 dst, const char *host, struct tcp_answer *a);
 enum tcp_purpose tcp_hello_purpose(const struct tcp_answer *a);
+/* The name of a host with a job's number in front; and that number. */
+void tcp_hello_name(char name[TCP_HOST_SIZE], u64 job, const char *host);
+u64 tcp_hello_job(const struct tcp_answer *a);
+/* A key that both ends of a hello that went well can make, and nobody else. */
+void tcp_hello_derive(const struct tcp_hello_key *k,
+		      const struct tcp_challenge *c, const struct tcp_answer *a,
+		      u8 key[32]);
 /* True when whoever made it knows the secret and this challenge. */
 bool tcp_hello_check_answer(const struct tcp_hello_key *k,
 			    const struct tcp_challenge *c,

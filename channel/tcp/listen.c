@@ -44,29 +44,37 @@
 
 /* --- the socket --- */
 
-static void wildcard(const struct tcp_chan *c, struct tcp_addr *a)
-{
-	memset(a, 0, sizeof(*a));
-	a->family = AF_INET;
-	for (u32 i = 0; i < c->naddrs; i++)
-		if (c->addrs[i].family == AF_INET6)
-			a->family = AF_INET6;
-}
+/* Where to listen: the address to bind to, and whether IPv4 comes in as well. */
+struct place {
+	struct tcp_addr at;
+	bool ipv4;
+};
 
-static bool has_ipv4(const struct tcp_chan *c)
+static bool has_family(const struct tcp_addr *addrs, u32 n, u8 family)
 {
-	for (u32 i = 0; i < c->naddrs; i++)
-		if (c->addrs[i].family == AF_INET)
+	for (u32 i = 0; i < n; i++)
+		if (addrs[i].family == family)
 			return true;
 	return false;
 }
 
-/* A listening socket or negative errno; port 0 takes any. */
-static int listen_on(struct tcp_chan *c, const struct tcp_addr *a, u16 port)
+static struct place place_for(const struct tcp_addr *addrs, u32 n)
 {
+	struct place p = { addrs[0], has_family(addrs, n, AF_INET) };
+	bool ipv6 = has_family(addrs, n, AF_INET6);
+
+	if (n > 1 || addrs[0].flags & TCP_ADDR_TENTATIVE)
+		p.at = (struct tcp_addr){ .family = ipv6 ? AF_INET6 : AF_INET };
+	return p;
+}
+
+/* A listening socket or negative errno; port 0 takes any. */
+static int listen_on(const struct place *p, u16 port)
+{
+	const struct tcp_addr *a = &p->at;
 	struct sockaddr_storage ss;
 	socklen_t len = tcp_addr_to_sock(a, port, &ss);
-	int fd, err, one = 1, v6only = !has_ipv4(c);
+	int fd, err, one = 1, v6only = !p->ipv4;
 
 	fd = socket(a->family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (fd < 0)
@@ -97,8 +105,8 @@ static int parse_ports(const char *text, u32 *first, u32 *last)
 	return *first && *first <= *last && *last <= 65535 ? 0 : -EINVAL;
 }
 
-static int listen_in_range(struct tcp_chan *c, const struct tcp_addr *a,
-			   const char *ports, char *why, size_t why_size)
+static int listen_in_range(const struct place *p, u32 rank, const char *ports,
+			   char *why, size_t why_size)
 {
 	u32 first, last, n;
 	int fd = -EADDRINUSE;
@@ -113,8 +121,7 @@ static int listen_in_range(struct tcp_chan *c, const struct tcp_addr *a,
 	n = last - first + 1;
 	/* Start at a port of its own, so that ranks do not race for one. */
 	for (u32 i = 0; i < n && fd == -EADDRINUSE; i++)
-		fd = listen_on(c, a,
-			       first + (chan_ep_rank(c->chan.ep) + i) % n);
+		fd = listen_on(p, first + (rank + i) % n);
 	if (fd == -EADDRINUSE)
 		snprintf(
 			why, why_size,
@@ -123,26 +130,25 @@ static int listen_in_range(struct tcp_chan *c, const struct tcp_addr *a,
 	return fd;
 }
 
-static int listen_anywhere(struct tcp_chan *c, char *why, size_t why_size)
+int tcp_listen_at(const struct tcp_addr *addrs, u32 n, u32 rank, char *why,
+		  size_t why_size)
 {
 	const char *ports = o2g_settings()->tcp_ports;
-	struct tcp_addr a = c->addrs[0];
+	struct place p = place_for(addrs, n);
 	char text[TCP_ADDR_TEXT];
 	int fd;
 
-	if (c->naddrs > 1 || a.flags & TCP_ADDR_TENTATIVE)
-		wildcard(c, &a);
 	why[0] = '\0';
-	fd = *ports ? listen_in_range(c, &a, ports, why, why_size) :
-		      listen_on(c, &a, 0);
+	fd = *ports ? listen_in_range(&p, rank, ports, why, why_size) :
+		      listen_on(&p, 0);
 	if (fd < 0 && !why[0])
 		snprintf(why, why_size, "cannot listen on %s: %s%s",
-			 tcp_addr_ip(&a, text, sizeof(text)), strerror(-fd),
+			 tcp_addr_ip(&p.at, text, sizeof(text)), strerror(-fd),
 			 fd == -EMFILE ? "; raise `ulimit -n`" : "");
 	return fd;
 }
 
-static int local_port(int fd)
+int tcp_listen_port(int fd)
 {
 	struct sockaddr_storage ss;
 	socklen_t len = sizeof(ss);
@@ -243,8 +249,34 @@ static void slot_drop(struct tcp_slot *s, const char *what)
 	close(fd);
 }
 
+/* Who claims to have made an answer, and the key that proves it. A peer of our job
+ * is made known only once it has. */
+struct caller {
+	struct tcp_hello_key key;
+	struct chan_peer *other; /* of another job; NULL: of ours */
+	const char *host;
+};
+
+/* False: it cannot be anybody that we know. */
+static bool caller_of(struct tcp_slot *s, struct caller *who)
+{
+	const struct tcp_answer *a = &s->answer;
+	enum tcp_purpose purpose = tcp_hello_purpose(a);
+
+	*who = (struct caller){ s->chan->key, NULL, a->host };
+	if (!tcp_is_other(purpose))
+		return purpose <= TCP_SECOND;
+	who->other = chan_ep_other(s->chan->chan.ep, tcp_hello_job(a),
+				   le32_to_cpu(a->src));
+	if (!who->other)
+		return false;
+	who->key = tcp_conn_key(s->chan, who->other);
+	who->host = a->host + 16;
+	return true;
+}
+
 /* The answer is good. Decide, tell, and hand the socket on. */
-static void slot_decide(struct tcp_slot *s)
+static void slot_decide(struct tcp_slot *s, const struct caller *who)
 {
 	struct tcp_chan *c = s->chan;
 	struct tcp_answer *a = &s->answer;
@@ -252,14 +284,18 @@ static void slot_decide(struct tcp_slot *s)
 	enum tcp_verdict code = TCP_NOT_ME;
 	struct tcp_verdict_msg v;
 	struct tcp_conn *k = NULL;
-	bool second = tcp_hello_purpose(a) == TCP_SECOND;
+	bool second = tcp_is_second(tcp_hello_purpose(a));
 	int fd = s->watch.fd;
 
 	a->host[TCP_HOST_SIZE - 1] = '\0';
-	if (dst == chan_ep_rank(c->chan.ep) && src != dst)
-		code = second ? tcp_split_offer(c, src, fd, &k) :
-				tcp_conn_offer(c, src, a->host, &k);
-	tcp_hello_verdict(&c->key, &s->challenge, a, code, &v);
+	if (dst == chan_ep_rank(c->chan.ep) && (who->other || src != dst)) {
+		struct chan_peer *p =
+			who->other ? who->other : chan_ep_peer(c->chan.ep, src);
+
+		code = second ? tcp_split_offer(c, p, fd, &k) :
+				tcp_conn_offer(c, p, who->host, &k);
+	}
+	tcp_hello_verdict(&who->key, &s->challenge, a, code, &v);
 	slot_free(s);
 	/* A new socket has room for 40 bytes; one that has not is broken. */
 	if (send(fd, &v, sizeof(v), MSG_DONTWAIT | MSG_NOSIGNAL) != sizeof(v) ||
@@ -282,16 +318,18 @@ static bool slot_read(struct tcp_slot *s)
 {
 	int r = tcp_sock_read(s->watch.fd, &s->answer, sizeof(s->answer),
 			      &s->have);
+	struct caller who;
 
 	if (!r)
 		return false;
 	if (r < 0)
 		slot_drop(s, "it closed before proving itself");
-	else if (!tcp_hello_check_answer(&s->chan->key, &s->challenge,
-					 &s->answer))
+	else if (!caller_of(s, &who))
+		slot_drop(s, "it is of a job that we are not connected to");
+	else if (!tcp_hello_check_answer(&who.key, &s->challenge, &s->answer))
 		slot_drop(s, "it does not know the secret of this job");
 	else
-		slot_decide(s);
+		slot_decide(s, &who);
 	return true;
 }
 
@@ -379,7 +417,7 @@ static struct tcp_slot *slot_get(struct tcp_chan *c)
 
 /* --- accepting --- */
 
-static bool came_in_right(struct tcp_chan *c, int fd)
+bool tcp_came_in_at(int fd, const struct tcp_addr *addrs, u32 n)
 {
 	struct sockaddr_storage ss;
 	socklen_t len = sizeof(ss);
@@ -389,15 +427,15 @@ static bool came_in_right(struct tcp_chan *c, int fd)
 	if (getsockname(fd, (struct sockaddr *)&ss, &len))
 		return false;
 	tcp_addr_from_sock(&ss, &a, &port);
-	for (u32 i = 0; i < c->naddrs; i++)
-		if (tcp_addr_same_ip(&a, &c->addrs[i]))
+	for (u32 i = 0; i < n; i++)
+		if (tcp_addr_same_ip(&a, &addrs[i]))
 			return true;
 	return false;
 }
 
 static void slot_start(struct tcp_chan *c, struct tcp_slot *s, int fd)
 {
-	if (!came_in_right(c, fd)) {
+	if (!tcp_came_in_at(fd, c->addrs, c->naddrs)) {
 		stranger(c, fd, "it came in at an address we do not use");
 		close(fd);
 		return;
@@ -479,11 +517,13 @@ static void accept_timer(struct chan_timer *t)
 
 int tcp_listen(struct tcp_chan *c, char *why, size_t why_size)
 {
-	int fd = listen_anywhere(c, why, why_size), err;
+	int fd = tcp_listen_at(c->addrs, c->naddrs, chan_ep_rank(c->chan.ep),
+			       why, why_size);
+	int err;
 
 	if (fd < 0)
 		return fd;
-	c->port = local_port(fd);
+	c->port = tcp_listen_port(fd);
 	c->listener.fd = fd;
 	c->listener.ready = listener_ready;
 	c->accept_timer.fn = accept_timer;

@@ -22,6 +22,14 @@ struct tcp_slot {
 	struct tcp_answer answer;
 };
 
+/* A socket that listens at these addresses, or negative errno with one line in
+ * @why; its port; and did a connection come in at one of them? */
+struct tcp_addr;
+int tcp_listen_at(const struct tcp_addr *addrs, u32 n, u32 rank, char *why,
+		  size_t why_size);
+int tcp_listen_port(int fd);
+bool tcp_came_in_at(int fd, const struct tcp_addr *addrs, u32 n);
+
 int tcp_listen(struct tcp_chan *c, char *why, size_t why_size);
 void tcp_unlisten(struct tcp_chan *c);
 /* Out of descriptors: say so, with what to do, but not a thousand times. */

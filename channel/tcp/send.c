@@ -230,7 +230,7 @@ void tcp_send_moved(struct tcp_conn *k)
 {
 	struct o2g_hdr h = { .type = TCP_PKT_MOVED,
 			     .src = k->chan->core->rank,
-			     .dst = k->peer->core.rank };
+			     .dst = k->peer->core.wire_rank };
 	u8 hdr[O2G_HDR_SIZE];
 
 	o2g_wire_encode(&h, hdr);

@@ -136,7 +136,7 @@ enum o2g_proto_reason tcp_split_moved(struct tcp_conn *k,
 				      const struct o2g_hdr *h)
 {
 	if (!k->split || k->split->state == CONNECTING ||
-	    h->src != k->peer->core.rank || h->dst != k->chan->core->rank ||
+	    h->src != k->peer->core.wire_rank || h->dst != k->chan->core->rank ||
 	    h->credit)
 		return O2G_PROTO_BAD_STATE;
 	k->in.state = TCP_IN_MOVED;
@@ -153,9 +153,7 @@ static int answer(struct tcp_split *s)
 	u32 version;
 
 	if (tcp_hello_check_challenge(&s->challenge, &version) ||
-	    tcp_hello_answer(&c->key, &s->challenge, TCP_SECOND,
-			     chan_ep_rank(c->chan.ep), k->peer->core.rank,
-			     c->host, &s->answer) ||
+	    tcp_conn_answer(k, &s->challenge, TCP_SECOND, &s->answer) ||
 	    send(s->watch.fd, &s->answer, sizeof(s->answer),
 		 MSG_DONTWAIT | MSG_NOSIGNAL) != sizeof(s->answer))
 		return -EPROTO;
@@ -168,8 +166,9 @@ static int answer(struct tcp_split *s)
 static int on_verdict(struct tcp_split *s)
 {
 	struct tcp_conn *k = s->conn;
+	struct tcp_hello_key key = tcp_conn_key(k->chan, k->peer);
 
-	if (!tcp_hello_check_verdict(&k->chan->key, &s->challenge, &s->answer,
+	if (!tcp_hello_check_verdict(&key, &s->challenge, &s->answer,
 				     &s->verdict))
 		return -EPERM;
 	if (le32_to_cpu(s->verdict.code) != TCP_ACCEPTED)
@@ -258,10 +257,10 @@ void tcp_split_start(struct tcp_conn *k)
 
 /* --- the one that is called --- */
 
-enum tcp_verdict tcp_split_offer(struct tcp_chan *c, u32 rank, int fd,
-				 struct tcp_conn **conn)
+enum tcp_verdict tcp_split_offer(struct tcp_chan *c, struct chan_peer *p,
+				 int fd, struct tcp_conn **conn)
 {
-	struct tcp_conn *k = tcp_conn_find(c, rank);
+	struct tcp_conn *k = p ? tcp_conn_find(c, p->core.rank) : NULL;
 
 	if (!k || !could_part(k, TCP_CALLED) || !affords(c, fd))
 		return TCP_DUPLICATE;

@@ -12,6 +12,7 @@
 #define TCP_PKT_MOVED O2G_PKT_CHANNEL
 
 struct tcp_chan;
+struct chan_peer;
 struct tcp_conn;
 
 /* A second socket is worth it. It takes its time, and may come to nothing. */
@@ -23,7 +24,7 @@ int tcp_split_take(struct tcp_conn *k);
 enum o2g_proto_reason tcp_split_moved(struct tcp_conn *k,
 				      const struct o2g_hdr *h);
 /* An accepted socket, @fd, has proved to be @rank's second. */
-enum tcp_verdict tcp_split_offer(struct tcp_chan *c, u32 rank, int fd,
-				 struct tcp_conn **conn);
+enum tcp_verdict tcp_split_offer(struct tcp_chan *c, struct chan_peer *p,
+				 int fd, struct tcp_conn **conn);
 
 #endif

@@ -20,7 +20,7 @@
 #define TENTATIVE_US 4000000
 
 /* A card must survive as printable text without ; , = and blanks. */
-static void host_name(char *buf, size_t size)
+void tcp_host_name(char *buf, size_t size)
 {
 	if (gethostname(buf, size))
 		snprintf(buf, size, "unknown");
@@ -41,8 +41,8 @@ static int chosen_family(void)
 	return 0;
 }
 
-static int look_for_addresses(struct tcp_chan *c, int family, char *why,
-			      size_t why_size)
+int tcp_find_addresses(struct tcp_addr addrs[TCP_ADDRS], char *why,
+		       size_t why_size)
 {
 	struct tcp_addr all[128];
 	int n;
@@ -53,12 +53,9 @@ static int look_for_addresses(struct tcp_chan *c, int family, char *why,
 			 strerror(-n));
 		return n;
 	}
-	n = tcp_addr_choose(all, n, o2g_settings()->tcp_interfaces, family,
-			    c->addrs, TCP_ADDRS, why, why_size);
-	if (n < 0)
-		return n;
-	c->naddrs = n;
-	return 0;
+	return tcp_addr_choose(all, n, o2g_settings()->tcp_interfaces,
+			       chosen_family(), addrs, TCP_ADDRS, why,
+			       why_size);
 }
 
 /* On a host whose network has just come up the kernel may still ask the others
@@ -68,14 +65,17 @@ static int look_for_addresses(struct tcp_chan *c, int family, char *why,
 static int choose_addresses(struct tcp_chan *c, char *why, size_t why_size)
 {
 	u64 until = o2g_now_us() + TENTATIVE_US;
-	int family = chosen_family(), err;
 	char text[TCP_ADDR_TEXT];
+	int n;
 
 	for (;;) {
-		err = look_for_addresses(c, family, why, why_size);
-		if (err || !tcp_addr_all_tentative(c->addrs, c->naddrs) ||
+		n = tcp_find_addresses(c->addrs, why, why_size);
+		if (n < 0)
+			return n;
+		c->naddrs = n;
+		if (!tcp_addr_all_tentative(c->addrs, c->naddrs) ||
 		    !chan_ep_needs_network(c->chan.ep))
-			return err;
+			return 0;
 		if (o2g_now_us() >= until)
 			break;
 		usleep(20000);
@@ -108,7 +108,7 @@ int tcp_chan_init(struct tcp_chan *c, const struct chan_ops *ops,
 	o2g_list_init(&c->alive_timer.link);
 	c->flush_timer.fn = tcp_flush_timer;
 	o2g_batch_init(&c->batch);
-	host_name(c->host, sizeof(c->host));
+	tcp_host_name(c->host, sizeof(c->host));
 	err = choose_addresses(c, why, why_size);
 	return err ? err : tcp_listen(c, why, why_size);
 }

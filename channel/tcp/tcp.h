@@ -73,6 +73,11 @@ static inline struct tcp_chan *tcp_chan_of(struct chan *c)
 int tcp_chan_init(struct tcp_chan *c, const struct chan_ops *ops,
 		  struct chan_ep *ep, char *why, size_t why_size);
 void tcp_chan_cleanup(struct tcp_chan *c);
+/* This host's addresses that are worth offering: how many, or negative errno with
+ * one line in @why. And its name, as cards have it. */
+int tcp_find_addresses(struct tcp_addr addrs[TCP_ADDRS], char *why,
+		       size_t why_size);
+void tcp_host_name(char *buf, size_t size);
 int tcp_card(struct chan *chan, char *buf, size_t size);
 bool tcp_reaches(struct chan *chan, const char *text);
 

@@ -207,21 +207,19 @@ static struct o2g_ep *open_one(void)
 
 static int add(struct o2g_ep *ep)
 {
-	struct eng_peer *p;
-	int err;
+	static int rank;
+	struct o2g_identity who = { 4711, rank++ };
+	unsigned char secret[O2G_SECRET_SIZE] = "";
+	int number;
 
-	ep_lock(ep);
-	p = eng_peer_add(ep, &err);
-	ep_unlock(ep);
-	assert_non_null(p);
-	return (int)p->cp.core.rank;
+	assert_int_equal(
+		o2g_peer_add(ep, &who, "o2g1;host=far", secret, &number), 0);
+	return number;
 }
 
 static void del(struct o2g_ep *ep, int number)
 {
-	ep_lock(ep);
-	eng_peer_del(eng_peer_known(ep, number));
-	ep_unlock(ep);
+	assert_int_equal(o2g_peer_del(ep, number), 0);
 }
 
 static void eng_peer_del__ends_what_waits(void **state)
@@ -291,12 +289,12 @@ static void eng_peer_del__retired(void **state)
 static void arrives(struct o2g_ep *ep, int number, u64 tag)
 {
 	struct o2g_hdr h = { .type = O2G_PKT_EAGER,
-			     .src = (u32)number,
 			     .dst = (u32)ep->rank,
 			     .tag = tag };
 	struct eng_peer *p = eng_peer_known(ep, number);
 	struct o2g_rx rx;
 
+	h.src = p->cp.core.wire_rank;
 	ep_lock(ep);
 	assert_int_equal(o2g_proto_rx_begin(&ep->core, &p->cp.core, &h, &rx),
 			 O2G_PROTO_OK);

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/*
+ * Peers of other jobs: who they are, everywhere, and what they are called here.
+ *
+ * A process is known by the number of its job, which follows from the job's secret,
+ * and by its rank there. With that it says hello, and the secret of the meeting in
+ * which we heard of it proves it. Here it has a number like any other peer.
+ */
+#include "other.h"
+
+#include <nettle/hmac.h>
+#include <stdlib.h>
+
+#include "channels.h"
+#include "ended.h"
+
+void eng_other_identify(struct o2g_ep *ep)
+{
+	static const char label[] = "o2g job";
+	struct hmac_sha256_ctx ctx;
+	u8 out[8];
+
+	hmac_sha256_set_key(&ctx, sizeof(ep->secret), ep->secret);
+	hmac_sha256_update(&ctx, sizeof(label), (const u8 *)label);
+	hmac_sha256_update(&ctx, strlen(ep->job), (const u8 *)ep->job);
+	hmac_sha256_digest(&ctx, sizeof(out), out);
+	memcpy(&ep->job_id, out, sizeof(ep->job_id));
+}
+
+u64 chan_ep_job_id(const struct chan_ep *cep)
+{
+	return ((const struct o2g_ep *)cep)->job_id;
+}
+
+/* One that was lost is somebody else when it comes again. */
+static struct eng_peer *find(const struct o2g_ep *ep, u64 job, u32 rank)
+{
+	for (u32 i = 0; i < ep->peers.nslots; i++) {
+		struct eng_peer *p = ep->peers.others[i].peer;
+
+		if (p && !p->lost && p->cp.core.wire_rank == rank &&
+		    p->other->chan.job == job)
+			return p;
+	}
+	return NULL;
+}
+
+struct chan_peer *chan_ep_other(struct chan_ep *cep, u64 job, u32 rank)
+{
+	struct eng_peer *p = find(ep_of_chan(cep), job, rank);
+
+	return p ? &p->cp : NULL;
+}
+
+void o2g_identify(const struct o2g_ep *ep, struct o2g_identity *who)
+{
+	who->job = ep->job_id;
+	who->rank = ep->rank;
+}
+
+static struct eng_other *describe(const struct o2g_identity *who,
+				  const char *address,
+				  const unsigned char *secret)
+{
+	struct eng_other *o = malloc(sizeof(*o) + strlen(address) + 1);
+
+	if (!o)
+		return NULL;
+	o->chan.job = who->job;
+	memcpy(o->chan.secret, secret, sizeof(o->chan.secret));
+	strcpy(o->address, address);
+	return o;
+}
+
+static int add(struct o2g_ep *ep, const struct o2g_identity *who,
+	       const char *address, const unsigned char *secret, int *peer)
+{
+	struct eng_peer *p = find(ep, who->job, (u32)who->rank);
+	struct eng_other *o;
+	int err;
+
+	if (p) {
+		*peer = (int)p->cp.core.rank;
+		return 1;
+	}
+	o = describe(who, address, secret);
+	if (!o)
+		return -ENOMEM;
+	p = eng_peer_add(ep, o, (u32)who->rank, &err);
+	if (!p)
+		return err;
+	eng_channels_host(address, p->cp.host, sizeof(p->cp.host));
+	if (ep->peers.nothers == 1 && ep->size == 1)
+		eng_ended_look(ep);
+	*peer = (int)p->cp.core.rank;
+	return 0;
+}
+
+int o2g_peer_add(struct o2g_ep *ep, const struct o2g_identity *who,
+		 const char *address, const unsigned char *secret, int *peer)
+{
+	int err;
+
+	if (who->rank < 0)
+		return -EINVAL;
+	if (who->job == ep->job_id) {
+		*peer = who->rank;
+		return who->rank < ep->size ? 1 : -EINVAL;
+	}
+	if (!ep_enter(ep))
+		return -O2G_ERR_FORKED;
+	err = add(ep, who, address, secret, peer);
+	ep_unlock(ep);
+	return err;
+}
+
+int o2g_peer_del(struct o2g_ep *ep, int peer)
+{
+	struct eng_peer *p;
+	int err = 0;
+
+	if (!ep_enter(ep))
+		return -O2G_ERR_FORKED;
+	p = eng_peer_known(ep, peer);
+	if (p && p->other)
+		eng_peer_del(p);
+	else
+		err = -EINVAL;
+	ep_unlock(ep);
+	return err;
+}
