@@ -203,8 +203,8 @@ static void listen_for(struct tcp_port *p, u64 until_us)
 
 	for (int i = 0; i < VISITORS; i++)
 		if (p->visitors[i].fd >= 0)
-			fds[n++] = (struct pollfd){ p->visitors[i].fd, POLLIN,
-						    0 };
+			fds[n++] =
+				(struct pollfd){ p->visitors[i].fd, POLLIN, 0 };
 	if (until_us != ~0ull)
 		ms = until_us > now ? (int)((until_us - now) / 1000) + 1 : 0;
 	/* visitors have a limit of their own */

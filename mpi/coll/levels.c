@@ -87,7 +87,8 @@ static enum coll_place find_place(struct coll_state *s, struct mpii_comm *c)
 {
 	int nodes;
 
-	if (c->inter || !mpii_nodes_known())
+	/* no launcher has told all members about all */
+	if (c->inter || c->group->others || !mpii_nodes_known())
 		return COLL_UNKNOWN;
 	s->levels_free = destroy;
 	s->levels = create(c, &nodes);

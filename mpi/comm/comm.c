@@ -4,12 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "coll/calls.h"
 #include "comm/attr.h"
 #include "comm/comm.h"
 #include "comm/comm_info.h"
 #include "env/errhandler.h"
 #include "env/errors.h"
 #include "info/info.h"
+#include "process/others.h"
 #include "pt2pt/buffered.h"
 #include "tools/events.h"
 #include "topo/topo.h"
@@ -32,6 +34,9 @@ void mpii_comm_setup(struct mpii_comm *c, struct mpii_group *group,
 	c->remote_size = remote->size;
 	c->peers = remote->peers;
 	c->errh = mpii_errh_get(MPI_ERRORS_ARE_FATAL);
+	mpii_others_hold(group, true);
+	if (c->inter)
+		mpii_others_hold(remote, true);
 	c->obj.refs = 1;
 	c->obj.magic = MPII_COMM;
 }
@@ -104,6 +109,9 @@ static void release(struct mpii_comm *c)
 	if (c->coll_free)
 		c->coll_free(c->coll);
 	mpii_topo_put(c->topology);
+	mpii_others_put(c->group, true, c->parting);
+	if (c->inter)
+		mpii_others_put(c->remote, true, c->parting);
 	mpii_group_put(c->group);
 	if (c->remote != c->group)
 		mpii_group_put(c->remote);
@@ -297,6 +305,20 @@ static int only_ours(void *arg)
 	return atomic_load(&c->obj.refs) - atomic_load(&c->resting) == 1;
 }
 
+/*
+ * Nobody of another job may be forgotten while it is still in need of answers. If one
+ * of them has died there is nothing to wait for.
+ */
+static void part(struct mpii_comm *c)
+{
+	o2g_wait_until(mpii.ep, only_ours, c, -1);
+	if (c->group->others || c->remote->others)
+		mpii_barrier(c);
+	c->parting = true;
+	if (c->local)
+		c->local->parting = true;
+}
+
 static int end(MPI_Comm *comm, const char *func, bool wait)
 {
 	struct mpii_comm *c;
@@ -315,11 +337,12 @@ static int end(MPI_Comm *comm, const char *func, bool wait)
 		return mpii_raise(c, err, func);
 	mpii_buffer_free(&c->buffer);
 	if (wait)
-		o2g_wait_until(mpii.ep, only_ours, c, -1);
+		part(c);
 	mpii_event(MPII_EVENT_COMM_FREE, (int)c->context, c->size);
 	/* Pending requests keep the object, but nobody may name it again. */
 	mpii_obj_end(&c->obj);
 	mpii_comm_put(c);
+	mpii_others_sweep();
 	*comm = MPI_COMM_NULL;
 	return MPI_SUCCESS;
 }

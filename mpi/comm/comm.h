@@ -39,6 +39,7 @@ struct mpii_comm {
 	int remote_size; /* intercomm, else == size */
 	bool inter, predefined;
 	bool owns_context;
+	bool parting; /* it ends by MPI_Comm_disconnect */
 	struct mpii_group *group;
 	struct mpii_group *remote; /* == group for an intracommunicator */
 	const int *peers;	   /* remote->peers: whom a rank sends to */

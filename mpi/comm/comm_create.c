@@ -249,19 +249,22 @@ static int check_group(struct mpii_comm *c, MPI_Group group, int **ranks,
 			  mpii_comm_words(c));
 }
 
-/* Both sides say who takes part; *in is malloc'ed. */
+/* Both sides say who takes part, by ranks: each job has its own numbers for peers.
+ * *in is malloc'ed, and has the numbers that we know them by. */
 static int exchange_members(struct mpii_comm *c, const struct mpii_set *s,
 			    const struct mpii_group *g, void **in, int *n)
 {
-	int *peers = malloc((g->size + 1) * sizeof(*peers)), len, err;
+	int bad, *ranks = ranks_in(g, c, &bad), len, err;
 
-	if (!peers)
+	if (!ranks)
 		return mpii_fail(MPI_ERR_NO_MEM, "out of memory");
-	mpii_group_peers(g, peers);
-	err = mpii_intercomm_exchange(c, s, peers,
-				      g->size * (int)sizeof(*peers), in, &len);
-	*n = len / (int)sizeof(*peers);
-	free(peers);
+	err = mpii_intercomm_exchange(c, s, ranks,
+				      g->size * (int)sizeof(*ranks), in, &len);
+	free(ranks);
+	*n = len / (int)sizeof(*ranks);
+	ranks = *in;
+	for (int i = 0; !err && i < *n; i++)
+		ranks[i] = mpii_comm_peer(c, ranks[i]);
 	return err;
 }
 

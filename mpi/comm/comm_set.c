@@ -5,9 +5,11 @@
  * Binomial trees, rooted at member 0: 2 log2(size) steps.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "coll/coll.h"
 #include "comm/comm_set.h"
+#include "env/errcode.h"
 
 struct mpii_set mpii_set_all(struct mpii_comm *c)
 {
@@ -63,6 +65,47 @@ int mpii_set_bcast(const struct mpii_set *s, void *buf, int bytes)
 	for (bit >>= 1; !err && bit; bit >>= 1)
 		if (s->me + bit < s->size)
 			err = send_to(s, s->me + bit, buf, bytes);
+	return err;
+}
+
+int mpii_set_gather(const struct mpii_set *s, const void *mine, int bytes,
+		    void *all)
+{
+	char discard[1];
+	int err = MPI_SUCCESS;
+
+	if (s->me)
+		return send_to(s, 0, mine, bytes);
+	if (all)
+		memcpy(all, mine, bytes);
+	for (int i = 1; i < s->size && !err; i++)
+		err = all ? recv_from(s, i, (char *)all + (size_t)i * bytes,
+				      bytes) :
+			    recv_from(s, i, discard, 0);
+	return err;
+}
+
+int mpii_set_spread(const struct mpii_set *s, int err, void **buf, int *len)
+{
+	int head[2] = { mpii_class_of_code(err), *len };
+	int sent = mpii_set_bcast(s, head, sizeof(head));
+
+	if (err || sent)
+		return err ? err : sent;
+	if (head[0])
+		return mpii_fail(head[0],
+				 "the leader of this group has failed");
+	*len = head[1];
+	if (s->me) {
+		*buf = malloc(*len + 1);
+		if (!*buf)
+			return mpii_fail(MPI_ERR_NO_MEM, "out of memory");
+	}
+	err = mpii_set_bcast(s, *buf, *len);
+	if (err) {
+		free(*buf);
+		*buf = NULL;
+	}
 	return err;
 }
 

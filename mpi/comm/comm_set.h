@@ -29,6 +29,13 @@ int mpii_set_and(const struct mpii_set *s, uint64_t *buf, int n);
 /* Member 0's buf to all. */
 int mpii_set_bcast(const struct mpii_set *s, void *buf, int bytes);
 
+/* Every member's bytes to member 0, in the order of members. */
+int mpii_set_gather(const struct mpii_set *s, const void *mine, int bytes,
+		    void *all);
+/* Member 0 has bytes for all, or has failed with @err: then all do. *buf is
+ * malloc'ed. */
+int mpii_set_spread(const struct mpii_set *s, int err, void **buf, int *len);
+
 /* Two leaders learn each other's bytes, by messages of k. *in is malloc'ed. */
 struct coll;
 int mpii_swap(const struct coll *k, int rank, const void *out, int out_len,

@@ -9,7 +9,7 @@
 #include "comm/comm.h"
 #include "comm/group.h"
 #include "env/errors.h"
-#include "process/process.h"
+#include "process/others.h"
 #include "process/session.h"
 
 struct mpii_group mpii_group_empty = {
@@ -54,9 +54,12 @@ static struct mpii_group *make(int size, int *peers)
 				  .size = size,
 				  .rank = MPI_UNDEFINED,
 				  .peers = peers };
-	for (int i = 0; peers && i < size; i++)
+	for (int i = 0; peers && i < size; i++) {
 		if (peers[i] == mpii.rank)
 			g->rank = i;
+		g->others |= mpii_is_other(peers[i]);
+	}
+	mpii_others_hold(g, false);
 	if (!peers && mpii.rank < size)
 		g->rank = mpii.rank;
 	return g;
@@ -93,6 +96,7 @@ void mpii_group_put(struct mpii_group *g)
 	if (g == &mpii_group_empty || !mpii_obj_drop(&g->obj))
 		return;
 	mpii_obj_end(&g->obj);
+	mpii_others_put(g, false, false);
 	mpii_session_put(g->session);
 	free(atomic_load(&g->index));
 	free(g->peers);
@@ -155,6 +159,7 @@ int PMPI_Group_free(MPI_Group *group)
 	if (!g)
 		return mpii_bad_group(*group, "MPI_Group_free", "group");
 	mpii_group_put(g);
+	mpii_others_sweep();
 	*group = MPI_GROUP_NULL;
 	return MPI_SUCCESS;
 }

@@ -17,6 +17,7 @@ struct mpii_group {
 	int rank;   /* of this process, or MPI_UNDEFINED */
 	int *peers; /* of each member; NULL: member i is peer i */
 	_Atomic(struct mpii_group_index *) index; /* ranks by peer, once needed */
+	bool others;				  /* some are of other jobs */
 	struct mpii_session *session; /* it comes from, held; NULL: the world */
 };
 extern struct mpii_group mpii_group_empty;

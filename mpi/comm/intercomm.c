@@ -9,7 +9,9 @@
 
 #include "coll/coll.h"
 #include "comm/intercomm.h"
-#include "env/errcode.h"
+#include "env/errors.h"
+#include "process/meet.h"
+#include "process/others.h"
 #include "tools/events.h"
 
 struct mpii_comm *mpii_intercomm_create(struct mpii_group *group,
@@ -43,32 +45,6 @@ struct mpii_comm *mpii_intercomm_create(struct mpii_group *group,
 	return c;
 }
 
-/* Member 0 has bytes for all, or has failed with @err: then all do. *buf is
- * malloc'ed. */
-static int spread(const struct mpii_set *s, int err, void **buf, int *len)
-{
-	int head[2] = { mpii_class_of_code(err), *len };
-	int sent = mpii_set_bcast(s, head, sizeof(head));
-
-	if (err || sent)
-		return err ? err : sent;
-	if (head[0])
-		return mpii_fail(head[0], "the leader of this group has not "
-					  "reached that of the other one");
-	*len = head[1];
-	if (s->me) {
-		*buf = malloc(*len + 1);
-		if (!*buf)
-			return mpii_fail(MPI_ERR_NO_MEM, "out of memory");
-	}
-	err = mpii_set_bcast(s, *buf, *len);
-	if (err) {
-		free(*buf);
-		*buf = NULL;
-	}
-	return err;
-}
-
 int mpii_intercomm_exchange(struct mpii_comm *c, const struct mpii_set *s,
 			    const void *out, int out_len, void **in,
 			    int *in_len)
@@ -82,7 +58,7 @@ int mpii_intercomm_exchange(struct mpii_comm *c, const struct mpii_set *s,
 	*in_len = 0;
 	if (s->me == 0)
 		err = mpii_swap(&k, 0, out, out_len, in, in_len);
-	return spread(s, err, in, in_len);
+	return mpii_set_spread(s, err, in, in_len);
 }
 
 int mpii_intercomm_contexts(struct mpii_comm *c, const struct mpii_set *s,
@@ -107,18 +83,35 @@ int mpii_intercomm_contexts(struct mpii_comm *c, const struct mpii_set *s,
 
 /* --- making one from two intracommunicators --- */
 
-/* A card of one side: its receive context, then its members. */
-static int *make_card(const struct mpii_group *g, uint32_t context, int *len)
-{
-	int *card;
+/* A card of one side: of which job it is, its receive context, then its members. */
+struct card {
+	uint64_t job;
+	uint32_t context;
+	int others; /* it has members of other jobs: the numbers say nothing */
+	int peers[];
+};
 
-	*len = (g->size + 1) * (int)sizeof(int);
+static struct card *make_card(const struct mpii_group *g, uint32_t context,
+			      int *len)
+{
+	struct card *card;
+
+	*len = (int)(sizeof(*card) + g->size * sizeof(int));
 	card = malloc(*len);
 	if (!card)
 		return NULL;
-	card[0] = (int)context;
-	mpii_group_peers(g, card + 1);
+	card->job = mpii_identity(mpii.rank).job;
+	card->context = context;
+	card->others = g->others;
+	mpii_group_peers(g, card->peers);
 	return card;
+}
+
+/* Are both sides of one job, so that they have the same numbers for all? */
+static bool same_numbers(const struct mpii_group *g, const struct card *theirs)
+{
+	return !g->others && !theirs->others &&
+	       theirs->job == mpii_identity(mpii.rank).job;
 }
 
 static bool overlap(const struct mpii_group *a, const struct mpii_group *b)
@@ -152,7 +145,10 @@ static int swap_cards(const struct mpii_bridge *b,
 	struct coll k = { .c = b->peer,
 			  .context = b->peer->context + MPII_CTX_GROUP,
 			  .tag = b->tag };
-	int len, err, *card = make_card(group, context, &len);
+	struct card *card;
+	int len, err;
+
+	card = make_card(group, context, &len);
 
 	if (!card)
 		return mpii_fail(MPI_ERR_NO_MEM, "out of memory");
@@ -161,51 +157,90 @@ static int swap_cards(const struct mpii_bridge *b,
 	return err;
 }
 
-/* Who is on the other side, and in which context it receives. */
+/* Who is on the other side, and in which context it receives; *theirs is malloc'ed. */
 static int learn_remote(const struct mpii_set *s, struct mpii_group *group,
 			const struct mpii_bridge *b, uint32_t context,
-			struct mpii_group **remote, uint32_t *send_context)
+			struct card **theirs, int *n)
 {
 	int len = 0, err = MPI_SUCCESS;
 	void *in = NULL;
 
 	if (s->me == 0)
 		err = swap_cards(b, group, context, &in, &len);
-	err = spread(s, err, &in, &len);
+	err = mpii_set_spread(s, err, &in, &len);
 	if (err)
 		return err;
-	*send_context = *(uint32_t *)in;
-	len = len / (int)sizeof(int) - 1;
-	memmove(in, (int *)in + 1, len * sizeof(int));
-	*remote = mpii_group_create(len, in);
-	if (!*remote)
-		return mpii_fail(MPI_ERR_NO_MEM, "out of memory");
-	if (!overlap(group, *remote))
-		return MPI_SUCCESS;
-	mpii_group_put(*remote);
-	return mpii_fail(MPI_ERR_COMM, "the two groups have members in common");
+	*theirs = in;
+	*n = (len - (int)sizeof(**theirs)) / (int)sizeof(int);
+	return MPI_SUCCESS;
 }
 
-/* Everything but the checks; the two cards are all that the sides share. */
+/* As mpii_meet it takes the context over. */
+static int join_numbers(struct mpii_group *group, const struct card *theirs,
+			int n, uint32_t context, struct mpii_comm **out)
+{
+	int *peers = malloc((n + 1) * sizeof(*peers));
+	struct mpii_group *remote;
+
+	if (peers)
+		memcpy(peers, theirs->peers, n * sizeof(*peers));
+	remote = peers ? mpii_group_create(n, peers) : NULL;
+	if (!remote) {
+		mpii_context_free(context);
+		return mpii_fail(MPI_ERR_NO_MEM, "out of memory");
+	}
+	if (overlap(group, remote)) {
+		mpii_group_put(remote);
+		mpii_context_free(context);
+		return mpii_fail(MPI_ERR_COMM,
+				 "the two groups have members in common");
+	}
+	mpii_group_belong(remote, group);
+	mpii_group_hold(group);
+	*out = mpii_intercomm_create(group, remote, context, theirs->context);
+	return *out ? MPI_SUCCESS : mpii_fail(MPI_ERR_NO_MEM, "out of memory");
+}
+
+/* Leaders of different jobs, who talk over the bridge. */
+struct bridge_way {
+	struct mpii_way way;
+	const struct mpii_bridge *b;
+};
+
+static int bridge_swap(struct mpii_way *way, const void *out, int out_len,
+		       void **in, int *in_len)
+{
+	const struct mpii_bridge *b = ((struct bridge_way *)way)->b;
+	struct coll k = { .c = b->peer,
+			  .context = b->peer->context + MPII_CTX_GROUP,
+			  .tag = b->tag };
+
+	return mpii_swap(&k, b->remote_leader, out, out_len, in, in_len);
+}
+
+/* Everything but the checks. */
 int mpii_intercomm_build(const struct mpii_set *s, struct mpii_group *group,
 			 const struct mpii_bridge *b, struct mpii_comm **out)
 {
-	struct mpii_group *remote;
-	uint32_t context, send_context;
-	int err;
+	struct bridge_way w = { .way = { .swap = bridge_swap }, .b = b };
+	struct card *theirs;
+	uint32_t context;
+	int n, err;
 
 	err = mpii_set_context(s, &context);
 	if (err)
 		return err;
-	err = learn_remote(s, group, b, context, &remote, &send_context);
+	err = learn_remote(s, group, b, context, &theirs, &n);
 	if (err) {
 		mpii_context_free(context);
 		return err;
 	}
-	mpii_group_belong(remote, group);
-	mpii_group_hold(group);
-	*out = mpii_intercomm_create(group, remote, context, send_context);
-	return *out ? MPI_SUCCESS : mpii_fail(MPI_ERR_NO_MEM, "out of memory");
+	if (same_numbers(group, theirs))
+		err = join_numbers(group, theirs, n, context, out);
+	else
+		err = mpii_meet(s, group, &w.way, &context, out);
+	free(theirs);
+	return err;
 }
 
 static int check_leaders(struct mpii_comm *c, int local_leader,
@@ -271,12 +306,14 @@ MPII_ALIAS(Intercomm_create);
 /* --- making an intracommunicator of both sides --- */
 
 /* Does our side come first? When both say the same, the side whose first
- * member has the lower peer number does. */
+ * member comes first among all processes does. */
 static bool first(struct mpii_comm *c, int high, int other_high)
 {
 	if (high != other_high)
 		return !high;
-	return mpii_group_peer(c->group, 0) < mpii_group_peer(c->remote, 0);
+	return mpii_identity_compare(
+		       mpii_identity(mpii_group_peer(c->group, 0)),
+		       mpii_identity(mpii_group_peer(c->remote, 0))) < 0;
 }
 
 static struct mpii_group *merged(struct mpii_comm *c, bool ours_first)

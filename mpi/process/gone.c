@@ -17,6 +17,7 @@
 
 #include "log.h"
 #include "process/gone.h"
+#include "process/others.h"
 
 /*
  * Those that are gone, the latest first. Added to with libo2g's lock, read without:
@@ -36,8 +37,13 @@ static const struct loss *latest_loss(void)
 
 void mpii_gone_note(void *arg, int peer, int finished)
 {
-	struct loss *l = malloc(sizeof(*l));
+	struct loss *l;
 
+	if (mpii_is_other(peer)) {
+		mpii_others_lost(peer, finished);
+		return;
+	}
+	l = malloc(sizeof(*l));
 	if (!l) {
 		o2g_error("out of memory: whoever waits for what %d was to "
 			  "send may wait forever",
@@ -53,9 +59,38 @@ static bool is_in(const struct loss *l, const struct mpii_group *g)
 	return mpii_group_rank_of(g, l->peer) >= 0;
 }
 
-static int count(const struct mpii_group *g, bool finished_too)
+/* Those of other jobs have no place in the list: they are forgotten some day. */
+static bool other_is_gone(int peer, bool finished_too)
+{
+	enum mpii_other_state state;
+
+	if (!mpii_is_other(peer))
+		return false;
+	state = mpii_others_state(peer);
+	return state == MPII_OTHER_DEAD ||
+	       (finished_too && state == MPII_OTHER_FINISHED);
+}
+
+static int count_others(const struct mpii_group *g, bool finished_too)
 {
 	int n = 0;
+
+	for (int i = 0; g->others && i < g->size; i++)
+		n += other_is_gone(mpii_group_peer(g, i), finished_too);
+	return n;
+}
+
+static int dead_other(const struct mpii_group *g)
+{
+	for (int i = 0; g->others && i < g->size; i++)
+		if (other_is_gone(mpii_group_peer(g, i), false))
+			return mpii_group_peer(g, i);
+	return -1;
+}
+
+static int count(const struct mpii_group *g, bool finished_too)
+{
+	int n = count_others(g, finished_too);
 
 	for (const struct loss *l = latest_loss(); l; l = l->next)
 		n += (finished_too || !l->finished) && is_in(l, g);
@@ -69,7 +104,9 @@ static int latest_member(const struct mpii_comm *c)
 		if (!l->finished &&
 		    (is_in(l, c->group) || (c->inter && is_in(l, c->remote))))
 			return l->peer;
-	return -1;
+	if (dead_other(c->group) >= 0)
+		return dead_other(c->group);
+	return c->inter ? dead_other(c->remote) : -1;
 }
 
 int mpii_gone_latest(const struct mpii_comm *c)
@@ -114,6 +151,11 @@ static bool is_doomed(struct mpii_comm *c, unsigned kind, int which)
 	default: /* of some members only: these see for themselves */
 		return false;
 	}
+}
+
+bool mpii_gone_any(void)
+{
+	return latest_loss();
 }
 
 int mpii_gone_doomed(void *arg, uint64_t tag, int which)

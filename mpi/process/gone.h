@@ -13,4 +13,7 @@ int mpii_gone_doomed(void *arg, uint64_t tag, int which);
  * communicator, or of the whole that it is a part of. -1. */
 int mpii_gone_latest(const struct mpii_comm *c);
 
+/* Has a rank of our own job gone? */
+bool mpii_gone_any(void);
+
 #endif

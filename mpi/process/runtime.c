@@ -21,6 +21,9 @@
 #include "io/pool.h"
 #include "log.h"
 #include "pmi.h"
+#include "process/gone.h"
+#include "process/others.h"
+#include "process/port.h"
 #include "process/runtime.h"
 #include "process/wireup.h"
 
@@ -34,6 +37,7 @@ static void leave(void)
 	io_pool_stop();
 	job = LEFT;
 	met = ALONE;
+	mpii_port_close_all();
 	mpii_wiredown();
 }
 
@@ -55,7 +59,7 @@ static void at_exit(void)
 	if (pmi_shares()) {
 		/* whoever waits for a rank that has died, and for us, must also see us
 		 * go */
-		if (met != ALONE && !o2g_losses(mpii.ep))
+		if (met != ALONE && !mpii_gone_any())
 			pmi_leave();
 	} else {
 		meet_all();
@@ -127,7 +131,8 @@ int mpii_runtime_meet(const struct mpii_group *g)
 	all = met == ALL;
 	pthread_mutex_unlock(&lock);
 	for (int i = 0; i < g->size && !err && !all; i++)
-		err = mpii_meet_one(mpii_group_peer(g, i));
+		if (!mpii_is_other(mpii_group_peer(g, i)))
+			err = mpii_meet_one(mpii_group_peer(g, i));
 	return err;
 }
 

@@ -16,7 +16,7 @@
 #include "env/errhandler.h"
 #include "env/errors.h"
 #include "info/info.h"
-#include "process/process.h"
+#include "process/others.h"
 #include "process/runtime.h"
 
 #define BEYOND 0x80000000u /* above every context that context.c gives out */
@@ -36,9 +36,10 @@ static uint64_t hash_of(const char *string, const struct mpii_group *g)
 
 	h = hash(h, string, strlen(string) + 1);
 	for (int i = 0; g && i < g->size; i++) {
-		int peer = mpii_group_peer(g, i);
+		struct o2g_identity who = mpii_identity(mpii_group_peer(g, i));
 
-		h = hash(h, &peer, sizeof(peer));
+		h = hash(h, &who.job, sizeof(who.job));
+		h = hash(h, &who.rank, sizeof(who.rank));
 	}
 	return h ^ h >> 29;
 }

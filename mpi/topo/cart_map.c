@@ -95,7 +95,7 @@ static int *by_node(const struct mpii_comm *c, int n, int *per)
 	char *done;
 
 	*per = 0;
-	if (!mpii_nodes_known())
+	if (c->group->others || !mpii_nodes_known())
 		return NULL;
 	ranks = malloc(n * sizeof(*ranks));
 	done = calloc(n, 1);

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/* Two jobs that become connected: MPI_Comm_accept, MPI_Comm_connect, MPI_Comm_join. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "env/errors.h"
+#include "info/info.h"
+#include "process/port.h"
+#include "process/process.h"
+
+/* What the two calls are given. */
+struct args {
+	const char *func, *port_name;
+	MPI_Info info;
+	int root;
+	struct mpii_comm *c;
+	MPI_Comm *newcomm;
+};
+
+static int check(struct args *a, MPI_Comm comm)
+{
+	a->c = mpii_comm_get(comm);
+	if (!a->c)
+		return mpii_bad_comm(comm, a->func);
+	if (a->c->inter)
+		return mpii_error(a->c, MPI_ERR_COMM, a->func,
+				  "%s is an intercommunicator",
+				  mpii_comm_words(a->c));
+	if (a->root < 0 || a->root >= a->c->size)
+		return mpii_error(a->c, MPI_ERR_ROOT, a->func,
+				  "root is %d, but %s has %d process%s",
+				  a->root, mpii_comm_words(a->c), a->c->size,
+				  a->c->size == 1 ? "" : "es");
+	if (!a->newcomm)
+		return mpii_bad_null(a->c, a->func, "newcomm");
+	return MPI_SUCCESS;
+}
+
+/* At the root only: words recorded, since all members must hear of it. */
+static int check_root(const struct args *a)
+{
+	if (!a->port_name)
+		return mpii_fail(MPI_ERR_ARG, "port_name is a null pointer");
+	if (a->info != MPI_INFO_NULL && !mpii_info_get(a->info))
+		return mpii_fail(MPI_ERR_INFO,
+				 "info is not an info object or was freed");
+	return MPI_SUCCESS;
+}
+
+/* The info key "timeout": seconds. */
+static int timeout_of(MPI_Info info)
+{
+	struct mpii_info *i = info == MPI_INFO_NULL ? NULL :
+						      mpii_info_get(info);
+	const char *text = i ? mpii_info_value(i, "timeout") : NULL;
+	double s = text ? atof(text) : -1;
+
+	return !text || s < 0 || s > 1e6 ? -1 : (int)(s * 1000);
+}
+
+/* All members, the root first. NULL: out of memory. */
+static int *root_first(const struct mpii_comm *c, int root, int *me)
+{
+	int *ranks = malloc(c->size * sizeof(*ranks));
+
+	if (!ranks)
+		return NULL;
+	for (int i = 0; i < c->size; i++)
+		ranks[i] = i;
+	ranks[0] = root;
+	ranks[root] = 0;
+	*me = c->rank == root ? 0 : c->rank == 0 ? root : c->rank;
+	return ranks;
+}
+
+int mpii_meet_from(struct mpii_comm *c, int root, struct mpii_way *way,
+		   struct mpii_comm **out)
+{
+	struct mpii_set s = mpii_set_all(c);
+	int err, *ranks = root_first(c, root, &s.me);
+
+	if (!ranks)
+		return mpii_fail(MPI_ERR_NO_MEM, "out of memory");
+	s.ranks = ranks;
+	err = mpii_meet(&s, c->group, way, NULL, out);
+	free(ranks);
+	return err;
+}
+
+static int become_connected(struct args *a, MPI_Comm comm,
+			    void (*reach)(const char *name, int timeout_ms,
+					  struct mpii_fd_way *w))
+{
+	struct mpii_fd_way w;
+	struct mpii_comm *n = NULL;
+	int err = check(a, comm);
+
+	if (err)
+		return err;
+	mpii_fd_way(&w, -1);
+	if (a->c->rank == a->root) {
+		err = check_root(a);
+		if (err)
+			w.way.err = err;
+		else
+			reach(a->port_name, timeout_of(a->info), &w);
+	}
+	err = mpii_meet_from(a->c, a->root, &w.way, &n);
+	if (w.fd >= 0)
+		close(w.fd);
+	explicit_bzero(w.way.secret, sizeof(w.way.secret));
+	if (err)
+		return mpii_raise(a->c, err, a->func);
+	return mpii_comm_deliver(n, a->c, a->newcomm, a->func);
+}
+
+int PMPI_Comm_accept(const char *port_name, MPI_Info info, int root,
+		     MPI_Comm comm, MPI_Comm *newcomm)
+{
+	struct args a = { "MPI_Comm_accept", port_name, info, root, NULL,
+			  newcomm };
+
+	return become_connected(&a, comm, mpii_port_accept);
+}
+MPII_ALIAS(Comm_accept);
+
+int PMPI_Comm_connect(const char *port_name, MPI_Info info, int root,
+		      MPI_Comm comm, MPI_Comm *newcomm)
+{
+	struct args a = { "MPI_Comm_connect", port_name, info, root, NULL,
+			  newcomm };
+
+	return become_connected(&a, comm, mpii_port_call);
+}
+MPII_ALIAS(Comm_connect);
+
+/* --- over a socket of the program --- */
+
+static int check_socket(int fd)
+{
+	int type = 0;
+	socklen_t len = sizeof(type);
+
+	if (getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &len))
+		return mpii_fail(MPI_ERR_ARG, "fd is %d: %s", fd,
+				 strerror(errno));
+	if (type != SOCK_STREAM)
+		return mpii_fail(MPI_ERR_ARG,
+				 "fd is %d, which is not a stream socket", fd);
+	return MPI_SUCCESS;
+}
+
+int PMPI_Comm_join(int fd, MPI_Comm *intercomm)
+{
+	static const char func[] = "MPI_Comm_join";
+	struct mpii_fd_way w;
+	struct mpii_comm *n = NULL;
+	int err;
+
+	if (!mpii_world_running())
+		return mpii_bad_comm(MPI_COMM_NULL, func);
+	if (!intercomm)
+		return mpii_bad_null(&mpii_self, func, "intercomm");
+	err = check_socket(fd);
+	if (err)
+		return mpii_raise(&mpii_self, err, func);
+	mpii_fd_way(&w, fd);
+	err = mpii_meet_from(&mpii_self, 0, &w.way, &n);
+	if (err)
+		return mpii_raise(&mpii_self, err, func);
+	return mpii_comm_deliver(n, &mpii_self, intercomm, func);
+}
+MPII_ALIAS(Comm_join);
