@@ -17,15 +17,13 @@ static struct tcp_port *port_of(struct o2g_port *port)
 int o2g_port_open(struct o2g_ep *ep, struct o2g_port **port, char *name,
 		  size_t size)
 {
-	char why[256] = "";
+	char node[40], why[256] = "";
 	struct tcp_port *p;
 	int err;
 
-	if (!ep_enter(ep))
-		return -O2G_ERR_FORKED;
-	err = tcp_port_open((u32)ep->rank, ep->node, &p, name, size, why,
+	eng_node_id(node, sizeof(node));
+	err = tcp_port_open(ep ? (u32)ep->rank : 0, node, &p, name, size, why,
 			    sizeof(why));
-	ep_unlock(ep);
 	if (err) {
 		o2g_error("cannot open a port: %s",
 			  why[0] ? why : strerror(-err));

@@ -136,8 +136,8 @@ enum o2g_proto_reason tcp_split_moved(struct tcp_conn *k,
 				      const struct o2g_hdr *h)
 {
 	if (!k->split || k->split->state == CONNECTING ||
-	    h->src != k->peer->core.wire_rank || h->dst != k->chan->core->rank ||
-	    h->credit)
+	    h->src != k->peer->core.wire_rank ||
+	    h->dst != k->chan->core->rank || h->credit)
 		return O2G_PROTO_BAD_STATE;
 	k->in.state = TCP_IN_MOVED;
 	/* Not from here: whoever reads the first socket is not done with it. */

@@ -120,8 +120,9 @@ static int become_connected(struct args *a, MPI_Comm comm,
 int PMPI_Comm_accept(const char *port_name, MPI_Info info, int root,
 		     MPI_Comm comm, MPI_Comm *newcomm)
 {
-	struct args a = { "MPI_Comm_accept", port_name, info, root, NULL,
-			  newcomm };
+	struct args a = {
+		"MPI_Comm_accept", port_name, info, root, NULL, newcomm
+	};
 
 	return become_connected(&a, comm, mpii_port_accept);
 }
@@ -130,8 +131,9 @@ MPII_ALIAS(Comm_accept);
 int PMPI_Comm_connect(const char *port_name, MPI_Info info, int root,
 		      MPI_Comm comm, MPI_Comm *newcomm)
 {
-	struct args a = { "MPI_Comm_connect", port_name, info, root, NULL,
-			  newcomm };
+	struct args a = {
+		"MPI_Comm_connect", port_name, info, root, NULL, newcomm
+	};
 
 	return become_connected(&a, comm, mpii_port_call);
 }

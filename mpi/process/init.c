@@ -10,6 +10,7 @@
 #include "env/errors.h"
 #include "log.h"
 #include "pmi.h"
+#include "process/end_others.h"
 #include "process/runtime.h"
 #include "process/stats.h"
 #include "pt2pt/buffered.h"
@@ -37,8 +38,10 @@ static _Noreturn void end_job(int code, enum pmi_why why, const char *text)
 {
 	last_words(text);
 	/* The child of a fork is not what the launcher has started. */
-	if (!starter || starter == getpid())
+	if (!starter || starter == getpid()) {
+		mpii_end_others(pmi_exit_code(code));
 		pmi_abort(code, why);
+	}
 	_exit(pmi_exit_code(code));
 }
 

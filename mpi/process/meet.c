@@ -109,9 +109,10 @@ static int check_card(const struct card *card, int len)
 	    card->size <= MEMBERS_MAX &&
 	    (size_t)len == sizeof(*card) + card->size * sizeof(struct member))
 		return MPI_SUCCESS;
-	return mpii_fail(MPI_ERR_OTHER,
-			 "what the other side says is not understood: both need "
-			 "the same version of O2G");
+	return mpii_fail(
+		MPI_ERR_OTHER,
+		"what the other side says is not understood: both need "
+		"the same version of O2G");
 }
 
 static void mix_secrets(struct card *theirs, const struct card *ours,

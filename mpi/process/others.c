@@ -15,6 +15,7 @@
 #include <stdlib.h>
 
 #include "comm/group.h"
+#include "process/end_others.h"
 #include "process/others.h"
 
 #define SLOTS (1 << 20)
@@ -103,7 +104,9 @@ int mpii_others_add(const struct o2g_identity *who, const char *address,
 		atomic_store(&dirty, true);
 	}
 	pthread_mutex_unlock(&table);
-	if (!o)
+	if (o)
+		mpii_end_listen(*peer);
+	else
 		o2g_peer_del(mpii.ep, *peer);
 	return o ? 0 : -ENOMEM;
 }

@@ -35,7 +35,11 @@ void mpii_others_put(const struct mpii_group *g, bool by_comm, bool parting);
 void mpii_others_sweep(void);
 
 /* Peers that are gone (gone.c); these may be called with libo2g's lock. */
-enum mpii_other_state { MPII_OTHER_THERE, MPII_OTHER_FINISHED, MPII_OTHER_DEAD };
+enum mpii_other_state {
+	MPII_OTHER_THERE,
+	MPII_OTHER_FINISHED,
+	MPII_OTHER_DEAD
+};
 void mpii_others_lost(int peer, bool finished);
 enum mpii_other_state mpii_others_state(int peer);
 /* Those that communicators need: their numbers, malloc'ed. -1: out of memory. */

@@ -116,7 +116,8 @@ void mpii_port_accept(const char *name, int timeout_ms, struct mpii_fd_way *w)
 	put(p);
 	pthread_mutex_unlock(&lock);
 	if (w->fd == -ETIMEDOUT)
-		w->way.err = mpii_fail(MPI_ERR_PORT, "nobody has called in %d s",
+		w->way.err = mpii_fail(MPI_ERR_PORT,
+				       "nobody has called in %d s",
 				       timeout_ms / 1000);
 	else if (w->fd < 0)
 		w->way.err = mpii_fail(mpii_class_of(w->fd), "%s",
@@ -177,11 +178,9 @@ int PMPI_Open_port(MPI_Info info, char *port_name)
 		return mpii_bad_null(NULL, func, "port_name");
 	err = mpii_port_open(port_name);
 	if (err)
-		return mpii_error(NULL,
-				  err == -ENOMEM ? MPI_ERR_NO_MEM :
-						   MPI_ERR_OTHER,
-				  func, "no port can be opened: %s",
-				  o2g_strerror(err));
+		return mpii_error(
+			NULL, err == -ENOMEM ? MPI_ERR_NO_MEM : MPI_ERR_OTHER,
+			func, "no port can be opened: %s", o2g_strerror(err));
 	return MPI_SUCCESS;
 }
 MPII_ALIAS(Open_port);

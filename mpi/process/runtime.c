@@ -22,6 +22,7 @@
 #include "log.h"
 #include "pmi.h"
 #include "process/gone.h"
+#include "process/names.h"
 #include "process/others.h"
 #include "process/port.h"
 #include "process/runtime.h"
@@ -37,6 +38,7 @@ static void leave(void)
 	io_pool_stop();
 	job = LEFT;
 	met = ALONE;
+	mpii_names_unpublish_all();
 	mpii_port_close_all();
 	mpii_wiredown();
 }

@@ -72,8 +72,9 @@ int main(int argc, char **argv)
 			tenth = held_now();
 	}
 	last = held_now();
-	if (rounds > 10 && (last.fds > tenth.fds || last.maps > tenth.maps + 2 ||
-			    last.bytes > tenth.bytes + 4096)) {
+	if (rounds > 10 &&
+	    (last.fds > tenth.fds || last.maps > tenth.maps + 2 ||
+	     last.bytes > tenth.bytes + 4096)) {
 		fprintf(stderr,
 			"rank %d: %d fds, %d maps, %zu bytes after 10 rounds, "
 			"%d, %d, %zu after %d\n",

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/* Ports, from the standard's text: names, errors, and two halves of one job that meet
+ * at one. tests/system/dyn_connect.sh has jobs that meet. */
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "dyn_talk.h"
+
+static char port[MPI_MAX_PORT_NAME];
+
+/* An error at the root is one at all. */
+static void errors(void)
+{
+	MPI_Comm c = MPI_COMM_NULL, inter;
+	MPI_Info info;
+	char other[MPI_MAX_PORT_NAME], was;
+
+	OK(MPI_Comm_set_errhandler(WORLD, MPI_ERRORS_RETURN));
+	OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN));
+	FAILS(MPI_Comm_connect("nonsense", MPI_INFO_NULL, 0, WORLD, &c),
+	      MPI_ERR_PORT);
+	FAILS(MPI_Comm_accept("nonsense", MPI_INFO_NULL, size - 1, WORLD, &c),
+	      MPI_ERR_PORT);
+	FAILS(MPI_Comm_connect("", MPI_INFO_NULL, size, WORLD, &c),
+	      MPI_ERR_ROOT);
+	FAILS(MPI_Close_port("o2g1:00"), MPI_ERR_PORT);
+	CHECK(c == MPI_COMM_NULL);
+	/* one that was closed is nobody's any more */
+	OK(MPI_Open_port(MPI_INFO_NULL, other));
+	CHECK(strlen(other) < MPI_MAX_PORT_NAME);
+	OK(MPI_Close_port(other));
+	FAILS(MPI_Close_port(other), MPI_ERR_PORT);
+	FAILS(MPI_Comm_connect(other, MPI_INFO_NULL, 0, MPI_COMM_SELF, &c),
+	      MPI_ERR_PORT);
+	/* a time limit, at either side */
+	OK(MPI_Open_port(MPI_INFO_NULL, other));
+	OK(MPI_Info_create(&info));
+	OK(MPI_Info_set(info, "timeout", "0.2"));
+	FAILS(MPI_Comm_accept(other, info, 0, MPI_COMM_SELF, &c), MPI_ERR_PORT);
+	FAILS(MPI_Comm_connect(other, info, 0, MPI_COMM_SELF, &c),
+	      MPI_ERR_PORT);
+	OK(MPI_Info_free(&info));
+	/* the key is wrong: a stranger gets nowhere */
+	was = other[10];
+	other[10] = was == '0' ? '1' : '0';
+	OK(MPI_Info_create(&info));
+	OK(MPI_Info_set(info, "timeout", "0.2"));
+	FAILS(MPI_Comm_connect(other, info, 0, MPI_COMM_SELF, &c),
+	      MPI_ERR_PORT);
+	OK(MPI_Info_free(&info));
+	other[10] = was;
+	OK(MPI_Close_port(other));
+	OK(MPI_Intercomm_create(MPI_COMM_SELF, 0, WORLD,
+				size == 1 ? 0 : rank ^ 1, 1, &inter));
+	FAILS(MPI_Comm_accept(port, MPI_INFO_NULL, 0, inter, &c), MPI_ERR_COMM);
+	OK(MPI_Comm_free(&inter));
+	OK(MPI_Comm_set_errhandler(WORLD, MPI_ERRORS_ARE_FATAL));
+	OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL));
+}
+
+/* One publishes, all look it up. */
+static void names(void)
+{
+	char service[64], found[MPI_MAX_PORT_NAME] = "", odd[300];
+
+	OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN));
+	snprintf(service, sizeof(service), "o2g test/%d", (int)getpid());
+	OK(MPI_Bcast(service, sizeof(service), MPI_CHAR, 0, WORLD));
+	memset(odd, 'x', sizeof(odd));
+	memcpy(odd, service, strlen(service));
+	odd[sizeof(odd) - 1] = '\0';
+	FAILS(MPI_Lookup_name(service, MPI_INFO_NULL, found), MPI_ERR_NAME);
+	OK(MPI_Barrier(WORLD));
+	if (rank == 0) {
+		OK(MPI_Open_port(MPI_INFO_NULL, port));
+		OK(MPI_Publish_name(service, MPI_INFO_NULL, port));
+		OK(MPI_Publish_name(odd, MPI_INFO_NULL, port));
+	}
+	OK(MPI_Bcast(port, sizeof(port), MPI_CHAR, 0, WORLD));
+	OK(MPI_Lookup_name(service, MPI_INFO_NULL, found));
+	CHECK(!strcmp(port, found));
+	OK(MPI_Lookup_name(odd, MPI_INFO_NULL, found));
+	FAILS(MPI_Publish_name(service, MPI_INFO_NULL, port), MPI_ERR_SERVICE);
+	FAILS(MPI_Unpublish_name("nobody's", MPI_INFO_NULL, port),
+	      MPI_ERR_SERVICE);
+	OK(MPI_Barrier(WORLD));
+	if (rank == 0)
+		OK(MPI_Unpublish_name(service, MPI_INFO_NULL, port));
+	else
+		FAILS(MPI_Unpublish_name(service, MPI_INFO_NULL, port),
+		      MPI_ERR_SERVICE);
+	OK(MPI_Barrier(WORLD));
+	FAILS(MPI_Lookup_name(service, MPI_INFO_NULL, found), MPI_ERR_NAME);
+	if (rank == 0)
+		OK(MPI_Close_port(port));
+	/* the other one goes with its process */
+	OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL));
+}
+
+/* Two halves of this job. */
+static void halves(void)
+{
+	MPI_Comm half, inter;
+	int server = rank % 2 == 0;
+
+	OK(MPI_Comm_split(WORLD, server, rank, &half));
+	if (rank == 0)
+		OK(MPI_Open_port(MPI_INFO_NULL, port));
+	OK(MPI_Bcast(port, sizeof(port), MPI_CHAR, 0, WORLD));
+	for (int i = 0; i < 3; i++) {
+		if (server)
+			OK(MPI_Comm_accept(port, MPI_INFO_NULL, 0, half,
+					   &inter));
+		else
+			OK(MPI_Comm_connect(port, MPI_INFO_NULL, 0, half,
+					    &inter));
+		talk(inter, server);
+		OK(MPI_Comm_disconnect(&inter));
+	}
+	if (rank == 0)
+		OK(MPI_Close_port(port));
+	OK(MPI_Comm_free(&half));
+}
+
+/* Two ranks that have a socket in common. The address of its listener is sent. */
+static void join(void)
+{
+	struct sockaddr_storage at;
+	socklen_t len = sizeof(at);
+	MPI_Comm inter;
+	int fd, v = rank, w = -1;
+
+	if (rank == 0) {
+		int listener = socket(AF_UNIX, SOCK_STREAM, 0);
+
+		memset(&at, 0, sizeof(at));
+		at.ss_family = AF_UNIX;
+		/* the kernel finds a name that is free */
+		CHECK(!bind(listener, (void *)&at, sizeof(sa_family_t)));
+		CHECK(!listen(listener, 1));
+		CHECK(!getsockname(listener, (void *)&at, &len));
+		OK(MPI_Send(&len, sizeof(len), MPI_BYTE, 1, 0, WORLD));
+		OK(MPI_Send(&at, sizeof(at), MPI_BYTE, 1, 0, WORLD));
+		fd = accept(listener, NULL, NULL);
+		close(listener);
+	} else {
+		OK(MPI_Recv(&len, sizeof(len), MPI_BYTE, 0, 0, WORLD, IGNORE));
+		OK(MPI_Recv(&at, sizeof(at), MPI_BYTE, 0, 0, WORLD, IGNORE));
+		fd = socket(AF_UNIX, SOCK_STREAM, 0);
+		CHECK(!connect(fd, (void *)&at, len));
+	}
+	OK(MPI_Comm_join(fd, &inter));
+	OK(MPI_Sendrecv(&v, 1, MPI_INT, 0, 0, &w, 1, MPI_INT, 0, 0, inter,
+			IGNORE));
+	EQUAL(w, !rank);
+	OK(MPI_Comm_disconnect(&inter));
+	/* the socket is as it was */
+	CHECK(write(fd, "x", 1) == 1);
+	CHECK(read(fd, &v, 1) == 1);
+	close(fd);
+	OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN));
+	FAILS(MPI_Comm_join(-1, &inter), MPI_ERR_ARG);
+}
+
+int main(int argc, char **argv)
+{
+	start(&argc, &argv);
+	if (size > 1) {
+		errors();
+		names();
+		halves();
+	}
+	if (size > 1 && rank < 2 && argc == 1)
+		join();
+	return finish();
+}

@@ -1,0 +1,61 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
+# Jobs that meet at a port: of several ranks, without a launcher, on two hosts.
+cd "$(dirname "$0")/../.." && . tests/lib.sh
+make_tmp
+JOBS=$MPI_TESTS/dyn_jobs
+DEATH=$MPI_TESTS/dyn_death
+
+# both "SERVER COMMAND" "CLIENT COMMAND" [ROUNDS]: they meet in a file.
+both()
+{
+	local rc server
+
+	rm -f "$TMP/port"
+	timeout 60 $1 server "$TMP/port" "${3:-1}" >"$TMP/server" 2>&1 &
+	server=$!
+	timeout 60 $2 client "$TMP/port" "${3:-1}" >"$TMP/client" 2>&1
+	rc=$?
+	wait $server && [ $rc = 0 ] && return
+	tail -n 20 "$TMP/server" "$TMP/client" >&2
+	fail "$1 and $2"
+}
+
+both "$MPIEXEC -n 2 $JOBS" "$MPIEXEC -n 3 $JOBS"
+O2G_CHANNELS=tcp both "$MPIEXEC -n 2 $JOBS" "$MPIEXEC -n 3 $JOBS"
+both "$JOBS" "$JOBS" 3
+both "$MPIEXEC -n 3 $JOBS" "$JOBS"
+# one of them without shared memory
+both "env O2G_CHANNELS=tcp $MPIEXEC -n 2 $JOBS" "$MPIEXEC -n 2 $JOBS"
+# nothing is left of them
+both "$MPIEXEC -n 2 $JOBS" "$MPIEXEC -n 2 $JOBS" 1000
+O2G_CHANNELS=tcp both "$MPIEXEC -n 2 $JOBS" "$MPIEXEC -n 2 $JOBS" 300
+
+# end_of SIDE SIDE CODE CODE: how two jobs of dyn_death end.
+end_of()
+{
+	local rc other
+
+	rm -f "$TMP/port"
+	timeout 60 "$MPIEXEC" -n 2 "$DEATH" "$1" "$TMP/port" >"$TMP/one" 2>&1 &
+	other=$!
+	timeout 60 "$MPIEXEC" -n 3 "$DEATH" "$2" "$TMP/port" >"$TMP/two" 2>&1
+	rc=$?
+	wait $other
+	[ $? = "$3" ] && [ $rc = "$4" ] && return
+	tail -n 20 "$TMP/one" "$TMP/two" >&2
+	fail "$1 and $2, exit code $rc"
+}
+
+end_of victim survivor 137 0
+O2G_CHANNELS=tcp end_of victim survivor 137 0
+end_of abort aborted 7 7
+O2G_CHANNELS=tcp end_of abort aborted 7 7
+
+netns_possible || exit 0
+netns_pair || exit 0
+both "ip netns exec $NETNS_A $MPIEXEC -n 2 $JOBS" \
+	"ip netns exec $NETNS_B $MPIEXEC -n 3 $JOBS"
+both "ip netns exec $NETNS_A $MPIEXEC -n 2 $JOBS" \
+	"tests/nets-mpiexec 2 $JOBS"
+exit 0
