@@ -173,6 +173,15 @@ def curves(title, note, xs, series, names, x_form=in_bytes, unit="",
     return frame(title, note, "".join(parts), names)
 
 
+def bar_label(middle, text, tops):
+    """A number above its bar, and above those beside it that it reaches over."""
+    half = 3.6 * len(text) + 1
+    y = min(top for left, right, top in tops
+            if left < middle + half and right > middle - half)
+    return (f'<text class="strong" font-size="12" x="{middle:.1f}" '
+            f'y="{y - 4:.1f}" text-anchor="middle">{escape(text)}</text>')
+
+
 def bars(title, note, groups, names, form=short, one=False, log=False):
     """groups: (label, {key: value or None for one that failed}, {key: text});
     one: a line at 1, which is what bars are compared with."""
@@ -182,6 +191,7 @@ def bars(title, note, groups, names, form=short, one=False, log=False):
     room = (WIDTH - LEFT - RIGHT) / max(len(groups), 1)
     width = min(30, room * 0.8 / max(len(names), 1))
     floor = scale.y(scale.low if scale.log else 0)
+    tops, labels = [], []
     for i, (label, at, texts) in enumerate(groups):
         middle = LEFT + (i + 0.5) * room
         parts.append(f'<text x="{middle:.1f}" y="{HEIGHT - BOTTOM + 17}" '
@@ -203,11 +213,10 @@ def bars(title, note, groups, names, form=short, one=False, log=False):
                          f'y="{min(y, floor):.1f}" width="{width - 2:.1f}" '
                          f'height="{high:.1f}"><title>{escape(name)}, '
                          f'{escape(label)}: {escape(text)}</title></rect>')
+            tops.append((x, x + width, min(y, floor)))
             if key == "o2g":
-                parts.append(f'<text class="strong" font-size="12" '
-                             f'x="{x + width / 2:.1f}" '
-                             f'y="{min(y, floor) - 4:.1f}" '
-                             f'text-anchor="middle">{escape(text)}</text>')
+                labels.append((x + width / 2, text))
+    parts += [bar_label(at, text, tops) for at, text in labels]
     if one:
         parts.append(f'<line class="one" x1="{LEFT}" x2="{WIDTH - RIGHT}" '
                      f'y1="{scale.y(1):.1f}" y2="{scale.y(1):.1f}"/>')

@@ -29,6 +29,20 @@ for picture in "$TMP"/svg/*.svg; do
 	python3 -c 'import sys, xml.dom.minidom as m; m.parse(sys.argv[1])' "$picture" ||
 		fail "$picture is not XML"
 done
+python3 - "$TMP/report.html" <<'END' || fail "a bar covers a label"
+import re, sys
+labels = 0
+for picture in re.findall(r"<svg.*?</svg>", open(sys.argv[1], encoding="utf-8").read(), re.S):
+    bars = [[float(v) for v in bar] for bar in re.findall(
+        r'<rect class="bar [^"]*" x="([^"]*)" y="([^"]*)" width="([^"]*)"', picture)]
+    for x, y, text in re.findall(r'<text class="strong"[^>]* x="([^"]*)" y="([^"]*)"'
+                                 r'[^>]*>([^<]*)<', picture):
+        half, labels = 3.3 * len(text), labels + 1
+        for left, top, width in bars:
+            if left < float(x) + half and left + width > float(x) - half:
+                assert float(y) < top, (text, x, y, left, top)
+assert labels
+END
 [ -e "$TMP/svg/latency-tcp.svg" ] || fail "no pictures"
 for picture in $(grep -o 'docs/pictures/[a-z0-9-]*\.svg' README.md); do
 	[ -e "$picture" ] || fail "README shows $picture, which is not there"
