@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 #define _GNU_SOURCE
-#include "args.h"
+#include "args_int.h"
 
 #include <ctype.h>
 #include <limits.h>
@@ -10,56 +10,6 @@
 
 #include "nearest.h"
 
-static const char help[] =
-	"usage: mpiexec [options] program [arguments] [: [options] program "
-	"...]\n"
-	"\n"
-	"Which and how many:\n"
-	"  -n N                      start N ranks of the program (-np)\n"
-	"  -wdir DIR                 in this directory (-wd)\n"
-	"  -env NAME VALUE           with this variable; -genv: for every "
-	"program\n"
-	"  -x NAME[=VALUE]           pass NAME on to other hosts as well; "
-	"-genvlist A,B\n"
-	"  -genvall, -genvnone       pass on everything, nothing; -envall, "
-	"-envnone\n"
-	"\n"
-	"Where:\n"
-	"  -hosts A,B:2              on these hosts, with this many slots "
-	"(-host)\n"
-	"  -f FILE                   hosts from a file: one \"host:slots\" a "
-	"line\n"
-	"  -ppn N                    N ranks on a host before the next one is "
-	"used\n"
-	"  -bind-to WHAT             none, hwthread, core, socket, numa or auto\n"
-	"  -map-by WHAT              spread ranks over these first\n"
-	"  -report-bindings          say where each rank is bound\n"
-	"\n"
-	"How:\n"
-	"  -l                        the rank in front of every line of "
-	"output\n"
-	"  -stdin WHO                standard input to a rank, all or none; 0\n"
-	"  -timeout SECONDS          end the job after this time, with code "
-	"124\n"
-	"  -why SECONDS              explain what the ranks wait for when "
-	"nothing has\n"
-	"                            moved for so long\n"
-	"  -disable-auto-cleanup     a rank that fails does not end the "
-	"others\n"
-	"  -agent COMMAND            reach other hosts by `COMMAND host "
-	"program`; ssh\n"
-	"  -force-agent              reach this host that way as well\n"
-	"  -proxy PATH               where o2g-proxy is on the other hosts\n"
-	"  --help, --version\n"
-	"\n"
-	"See mpiexec(1).\n";
-
-struct state {
-	struct options *opt;
-	struct app *app;
-	const char *name; /* of the option, as given */
-};
-
 static struct app *add_app(struct options *opt)
 {
 	opt->apps = xrealloc(opt->apps, (opt->napps + 1) * sizeof(*opt->apps));
@@ -67,7 +17,7 @@ static struct app *add_app(struct options *opt)
 	return &opt->apps[opt->napps++];
 }
 
-static int number(struct state *s, const char *text, int low)
+static int number(struct args_state *s, const char *text, int low)
 {
 	int v;
 
@@ -77,24 +27,24 @@ static int number(struct state *s, const char *text, int low)
 	return v;
 }
 
-static void set_n(struct state *s, char **v)
+static void set_n(struct args_state *s, char **v)
 {
 	s->app->n = number(s, v[0], 1);
 }
 
-static void set_wdir(struct state *s, char **v)
+static void set_wdir(struct args_state *s, char **v)
 {
 	s->app->wdir = v[0];
 }
 
-static void check_name(struct state *s, const char *name)
+static void check_name(struct args_state *s, const char *name)
 {
 	if (!*name || strchr(name, '='))
 		fail(EXIT_USAGE, "%s needs the name of a variable, not \"%s\"",
 		     s->name, name);
 }
 
-static void env_set(struct state *s, struct env_spec *e, char **v)
+static void env_set(struct args_state *s, struct env_spec *e, char **v)
 {
 	char *text;
 
@@ -104,7 +54,7 @@ static void env_set(struct state *s, struct env_spec *e, char **v)
 	free(text);
 }
 
-static void env_list(struct state *s, struct env_spec *e, const char *list)
+static void env_list(struct args_state *s, struct env_spec *e, const char *list)
 {
 	char *copy = xstrdup(list), *save = NULL;
 
@@ -116,27 +66,27 @@ static void env_list(struct state *s, struct env_spec *e, const char *list)
 	free(copy);
 }
 
-static void set_env(struct state *s, char **v)
+static void set_env(struct args_state *s, char **v)
 {
 	env_set(s, &s->app->env, v);
 }
 
-static void set_genv(struct state *s, char **v)
+static void set_genv(struct args_state *s, char **v)
 {
 	env_set(s, &s->opt->env, v);
 }
 
-static void set_envlist(struct state *s, char **v)
+static void set_envlist(struct args_state *s, char **v)
 {
 	env_list(s, &s->app->env, v[0]);
 }
 
-static void set_genvlist(struct state *s, char **v)
+static void set_genvlist(struct args_state *s, char **v)
 {
 	env_list(s, &s->opt->env, v[0]);
 }
 
-static void set_x(struct state *s, char **v)
+static void set_x(struct args_state *s, char **v)
 {
 	const char *eq = strchr(v[0], '=');
 
@@ -148,48 +98,48 @@ static void set_x(struct state *s, char **v)
 	strings_add(&s->opt->env.pass, v[0]);
 }
 
-static void set_envall(struct state *s, char **v)
+static void set_envall(struct args_state *s, char **v)
 {
 	s->app->env.all = true;
 }
 
-static void set_genvall(struct state *s, char **v)
+static void set_genvall(struct args_state *s, char **v)
 {
 	s->opt->env.all = true;
 }
 
-static void set_envnone(struct state *s, char **v)
+static void set_envnone(struct args_state *s, char **v)
 {
 	s->app->env.none = true;
 }
 
-static void set_genvnone(struct state *s, char **v)
+static void set_genvnone(struct args_state *s, char **v)
 {
 	s->opt->env.none = true;
 }
 
 /* The first program's hosts are the job's; a later program may have its own. */
-static struct hosts *hosts_here(struct state *s)
+static struct hosts *hosts_here(struct args_state *s)
 {
 	return s->app == &s->opt->apps[0] ? &s->opt->hosts : &s->app->hosts;
 }
 
-static void set_hosts(struct state *s, char **v)
+static void set_hosts(struct args_state *s, char **v)
 {
 	hosts_add_list(hosts_here(s), v[0]);
 }
 
-static void set_hostfile(struct state *s, char **v)
+static void set_hostfile(struct args_state *s, char **v)
 {
 	hosts_add_file(hosts_here(s), v[0]);
 }
 
-static void set_ppn(struct state *s, char **v)
+static void set_ppn(struct args_state *s, char **v)
 {
 	s->opt->ppn = number(s, v[0], 1);
 }
 
-static void set_agent(struct state *s, char **v)
+static void set_agent(struct args_state *s, char **v)
 {
 	if (!v[0][strspn(v[0], " \t")])
 		fail(EXIT_USAGE, "%s needs a command, e.g. \"ssh -p 2222\"",
@@ -197,22 +147,22 @@ static void set_agent(struct state *s, char **v)
 	s->opt->agent = v[0];
 }
 
-static void set_force_agent(struct state *s, char **v)
+static void set_force_agent(struct args_state *s, char **v)
 {
 	s->opt->force_agent = true;
 }
 
-static void set_proxy(struct state *s, char **v)
+static void set_proxy(struct args_state *s, char **v)
 {
 	s->opt->proxy = v[0];
 }
 
-static void set_label(struct state *s, char **v)
+static void set_label(struct args_state *s, char **v)
 {
 	s->opt->label = true;
 }
 
-static void set_stdin(struct state *s, char **v)
+static void set_stdin(struct args_state *s, char **v)
 {
 	if (!strcmp(v[0], "all"))
 		s->opt->stdin_rank = STDIN_ALL;
@@ -223,43 +173,116 @@ static void set_stdin(struct state *s, char **v)
 		     s->name, v[0]);
 }
 
-static void set_bind(struct state *s, char **v)
+static void set_bind(struct args_state *s, char **v)
 {
 	s->opt->bind_to = v[0];
 }
 
-static void set_map(struct state *s, char **v)
+static void set_map(struct args_state *s, char **v)
 {
-	s->opt->map_by = v[0];
+	args_map_by(s, v[0]);
 }
 
-static void set_report(struct state *s, char **v)
+static void set_pernode(struct args_state *s, char **v)
+{
+	s->opt->ppn = 1;
+}
+
+static void set_bynode(struct args_state *s, char **v)
+{
+	s->opt->by_node = true;
+}
+
+static void set_byslot(struct args_state *s, char **v)
+{
+	s->opt->by_node = false;
+}
+
+static void set_rankfile(struct args_state *s, char **v)
+{
+	s->opt->rankfile = v[0];
+}
+
+static void set_launcher(struct args_state *s, char **v)
+{
+	args_launcher(s, v[0]);
+}
+
+static void set_rmk(struct args_state *s, char **v)
+{
+	s->opt->no_allocation = !strcmp(v[0], "none") || !strcmp(v[0], "user");
+}
+
+static void set_tag(struct args_state *s, char **v)
+{
+	s->opt->tag = true;
+}
+
+static void set_merge(struct args_state *s, char **v)
+{
+	s->opt->merge = true;
+}
+
+static void set_verbose(struct args_state *s, char **v)
+{
+	s->opt->verbose = true;
+}
+
+/* "DIR", "DIR:nocopy" */
+static void set_out_dir(struct args_state *s, char **v)
+{
+	char *colon = strrchr(v[0], ':');
+
+	s->opt->out_dir = xstrdup(v[0]);
+	s->opt->out_nocopy = colon && !strcmp(colon, ":nocopy");
+	if (colon && (s->opt->out_nocopy || !strcmp(colon, ":copy")))
+		s->opt->out_dir[colon - v[0]] = '\0';
+	if (!s->opt->out_dir[0])
+		fail(EXIT_USAGE, "%s needs the name of a directory", s->name);
+}
+
+static void set_out_pattern(struct args_state *s, char **v)
+{
+	s->opt->out_pattern = v[0];
+}
+
+static void set_err_pattern(struct args_state *s, char **v)
+{
+	s->opt->err_pattern = v[0];
+}
+
+static void set_configfile(struct args_state *s, char **v)
+{
+	s->opt->configfile = v[0];
+}
+
+static void set_report(struct args_state *s, char **v)
 {
 	s->opt->report_bindings = true;
 }
 
-static void set_timeout(struct state *s, char **v)
+static void set_timeout(struct args_state *s, char **v)
 {
 	s->opt->timeout = number(s, v[0], 1);
 }
 
-static void set_why(struct state *s, char **v)
+static void set_why(struct args_state *s, char **v)
 {
 	s->opt->why = number(s, v[0], 1);
 }
 
-static void set_keep_going(struct state *s, char **v)
+static void set_keep_going(struct args_state *s, char **v)
 {
 	s->opt->keep_going = true;
 }
 
-static void show_help(struct state *s, char **v)
+static void show_help(struct args_state *s, char **v)
 {
-	fputs(help, stdout);
+	fputs(args_help, stdout);
 	exit(0);
 }
 
-static void show_version(struct state *s, char **v)
+static void show_version(struct args_state *s, char **v)
 {
 	printf("mpiexec (O2G) %s\n", O2G_VERSION);
 	exit(0);
@@ -268,7 +291,7 @@ static void show_version(struct state *s, char **v)
 static const struct option {
 	const char *names; /* with spaces, without dashes */
 	int values;
-	void (*fn)(struct state *s, char **values);
+	void (*fn)(struct args_state *s, char **values);
 } table[] = {
 	{ "n np", 1, set_n },
 	{ "wdir wd", 1, set_wdir },
@@ -283,11 +306,24 @@ static const struct option {
 	{ "genvnone", 0, set_genvnone },
 	{ "hosts host H", 1, set_hosts },
 	{ "f hostfile machinefile", 1, set_hostfile },
-	{ "ppn perhost", 1, set_ppn },
-	{ "agent launcher launcher-exec", 1, set_agent },
+	{ "ppn perhost N npernode", 1, set_ppn },
+	{ "pernode", 0, set_pernode },
+	{ "bynode", 0, set_bynode },
+	{ "byslot", 0, set_byslot },
+	{ "rankfile rf", 1, set_rankfile },
+	{ "configfile app", 1, set_configfile },
+	{ "rmk", 1, set_rmk },
+	{ "agent launcher-exec bootstrap-exec", 1, set_agent },
+	{ "launcher bootstrap", 1, set_launcher },
 	{ "force-agent", 0, set_force_agent },
 	{ "proxy", 1, set_proxy },
 	{ "l prepend-rank", 0, set_label },
+	{ "tag-output", 0, set_tag },
+	{ "merge-stderr-to-stdout", 0, set_merge },
+	{ "output-filename", 1, set_out_dir },
+	{ "outfile-pattern outfile", 1, set_out_pattern },
+	{ "errfile-pattern errfile", 1, set_err_pattern },
+	{ "v verbose", 0, set_verbose },
 	{ "stdin s", 1, set_stdin },
 	{ "bind-to", 1, set_bind },
 	{ "map-by", 1, set_map },
@@ -299,7 +335,7 @@ static const struct option {
 	{ "V version", 0, show_version },
 };
 
-static bool has_name(const char *names, const char *name)
+bool args_has_name(const char *names, const char *name)
 {
 	size_t n = strlen(name);
 
@@ -317,7 +353,7 @@ static const struct option *find_option(const char *arg)
 {
 	arg += strspn(arg, "-");
 	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++)
-		if (has_name(table[i].names, arg))
+		if (args_has_name(table[i].names, arg))
 			return &table[i];
 	return NULL;
 }
@@ -359,8 +395,25 @@ static _Noreturn void no_option(const char *arg)
 	fail(EXIT_USAGE, "%s is not an option; mpiexec --help lists them", arg);
 }
 
+static void check_values(const char *arg, int there, int needed)
+{
+	if (there < needed)
+		fail(EXIT_USAGE, "%s needs %d more argument%s", arg, needed,
+		     needed > 1 ? "s" : "");
+}
+
+static int skip_foreign(int argc, char **argv, int i)
+{
+	int values = args_foreign(argv[i]);
+
+	if (values < 0)
+		no_option(argv[i]);
+	check_values(argv[i], argc - i - 1, values);
+	return i + 1 + values;
+}
+
 /* Options up to the program; returns where that is. */
-static int parse_options(struct state *s, int argc, char **argv, int i)
+static int parse_options(struct args_state *s, int argc, char **argv, int i)
 {
 	while (i < argc && argv[i][0] == '-' && argv[i][1]) {
 		const struct option *o = find_option(argv[i]);
@@ -368,11 +421,11 @@ static int parse_options(struct state *s, int argc, char **argv, int i)
 		if (!strcmp(argv[i], "--"))
 			return i + 1;
 		s->name = argv[i];
-		if (!o)
-			no_option(argv[i]);
-		if (argc - i - 1 < o->values)
-			fail(EXIT_USAGE, "%s needs %d more argument%s", argv[i],
-			     o->values, o->values > 1 ? "s" : "");
+		if (!o) {
+			i = skip_foreign(argc, argv, i);
+			continue;
+		}
+		check_values(argv[i], argc - i - 1, o->values);
 		o->fn(s, argv + i + 1);
 		i += 1 + o->values;
 	}
@@ -388,20 +441,45 @@ static void check(const struct options *opt)
 			     opt->napps > 1 ? " between the colons" : "");
 }
 
-void args_parse(int argc, char **argv, struct options *opt)
+static void parse_all(struct options *opt, int argc, char **argv, int i)
 {
-	const char *timeout = getenv("MPIEXEC_TIMEOUT");
-	int i = 1;
-
-	memset(opt, 0, sizeof(*opt));
-	if (timeout)
-		parse_int(timeout, 1, INT_MAX, &opt->timeout);
 	do {
-		struct state s = { .opt = opt, .app = add_app(opt) };
+		struct args_state s = { .opt = opt, .app = add_app(opt) };
 
 		i = parse_options(&s, argc, argv, i);
 		while (i < argc && strcmp(argv[i], ":"))
 			strings_add(&s.app->argv, argv[i++]);
 	} while (i++ < argc);
+}
+
+/* The programs are in a file; the options before it are for all of them. */
+static void parse_file(struct options *opt)
+{
+	struct strings words = { 0 };
+	const char *path = opt->configfile;
+
+	if (opt->napps > 1 || opt->apps[0].argv.n)
+		fail(EXIT_USAGE,
+		     "behind -configfile %s there must be no program: they are in the file",
+		     path);
+	args_file(path, &words);
+	opt->configfile = NULL;
+	opt->napps = 0;
+	parse_all(opt, (int)words.n, words.at, 0);
+	if (opt->configfile)
+		fail(EXIT_USAGE, "%s names another file (-configfile)", path);
+}
+
+void args_parse(int argc, char **argv, struct options *opt)
+{
+	const char *timeout = getenv("MPIEXEC_TIMEOUT");
+
+	memset(opt, 0, sizeof(*opt));
+	if (timeout)
+		parse_int(timeout, 1, INT_MAX, &opt->timeout);
+	parse_all(opt, argc, argv, 1);
+	if (opt->configfile)
+		parse_file(opt);
 	check(opt);
+	args_foreign_note();
 }

@@ -32,12 +32,22 @@ struct options {
 	struct env_spec env; /* for every program */
 	struct hosts hosts;  /* empty: this one */
 	int ppn;	     /* 0: not said */
+	bool by_node;	     /* one rank for each host in turn */
+	char *rankfile;	     /* says where each rank runs; NULL: none */
+	char *configfile;    /* of programs, not read yet */
+	bool no_allocation;  /* a batch system is not asked for hosts */
 	char *agent;	     /* NULL: ssh */
 	bool force_agent;    /* also for this host */
 	char *proxy;	     /* path on the other hosts; NULL: as here */
-	bool label;
-	int stdin_rank;		/* or STDIN_ALL, STDIN_NONE */
-	char *bind_to, *map_by; /* NULL: not said */
+	bool label;	     /* the rank before each line, */
+	bool tag;	     /* ... as Open MPI does it */
+	bool merge;	     /* stderr goes to stdout */
+	bool verbose;
+	char *out_dir;			 /* files for each rank; NULL: none */
+	bool out_nocopy;		 /* ... and nothing here */
+	char *out_pattern, *err_pattern; /* the same by name */
+	int stdin_rank;			 /* or STDIN_ALL, STDIN_NONE */
+	char *bind_to, *map_by;		 /* NULL: not said */
 	bool report_bindings;
 	bool keep_going; /* a failing rank does not end the job */
 	int timeout;	 /* seconds; 0: none */

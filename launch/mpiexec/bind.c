@@ -147,10 +147,95 @@ static void choose(const char *what)
 	}
 }
 
-void bind_init(void)
-{
-	const char *what = decide();
+/* --- as a rank file says --- */
 
+/* Core @nr of a socket, or of the host if that is NULL. */
+static hwloc_obj_t core(hwloc_obj_t socket, unsigned nr)
+{
+	return socket ? hwloc_get_obj_inside_cpuset_by_type(
+				topology, socket->cpuset, HWLOC_OBJ_CORE, nr) :
+			hwloc_get_obj_by_type(topology, HWLOC_OBJ_CORE, nr);
+}
+
+/* "0,2-3": adds these cores. False: there are not so many. */
+static bool add_cores(hwloc_cpuset_t set, hwloc_obj_t socket, const char *list)
+{
+	while (*list) {
+		char *end;
+		unsigned long first = strtoul(list, &end, 10), last = first;
+
+		if (*end == '-')
+			last = strtoul(end + 1, &end, 10);
+		for (; first <= last; first++) {
+			hwloc_obj_t o = core(socket, (unsigned)first);
+
+			if (!o)
+				return false;
+			hwloc_bitmap_or(set, set, o->cpuset);
+		}
+		if (*end && *end != ',')
+			return false;
+		list = end + (*end == ',');
+	}
+	return true;
+}
+
+static bool bind_as_listed(int i, const char *text)
+{
+	const char *colon = strchr(text, ':');
+	hwloc_obj_t socket = NULL;
+
+	if (colon) {
+		socket = hwloc_get_obj_by_type(topology, HWLOC_OBJ_PACKAGE,
+					       (unsigned)atoi(text));
+		if (!socket)
+			return false;
+	}
+	sets[i] = hwloc_bitmap_alloc();
+	return sets[i] && add_cores(sets[i], socket, colon ? colon + 1 : text);
+}
+
+/* What is wrong, or NULL. */
+static char *bind_listed(void)
+{
+	if (load() < 0)
+		return xprintf("hwloc cannot read the topology of %s",
+			       proxy.start.host);
+	sets = xmalloc(proxy.start.nranks * sizeof(*sets));
+	for (int i = 0; i < proxy.start.nranks; i++) {
+		const struct start_rank *k = &proxy.start.ranks[i];
+
+		if (!bind_as_listed(i, k->cpus))
+			return xprintf(
+				"rank %d cannot be bound to \"%s\" as the rank file says: host %s has %d cores in %d sockets that may be used",
+				k->rank, k->cpus, proxy.start.host,
+				count(HWLOC_OBJ_CORE),
+				count(HWLOC_OBJ_PACKAGE));
+	}
+	for (int i = 0; proxy.start.report_bindings && i < proxy.start.nranks;
+	     i++)
+		report(i, "set of cores");
+	hwloc_topology_destroy(topology);
+	return NULL;
+}
+
+int bind_count(const char *level)
+{
+	int n = load() < 0 ? 1 : count(level_type(level));
+
+	if (topology)
+		hwloc_topology_destroy(topology);
+	topology = NULL;
+	return n < 1 ? 1 : n;
+}
+
+char *bind_init(void)
+{
+	const char *what;
+
+	if (proxy.start.nranks && proxy.start.ranks[0].cpus[0])
+		return bind_listed();
+	what = decide();
 	if (what && !topology && load() < 0) {
 		send_text(
 			-1,
@@ -170,6 +255,7 @@ void bind_init(void)
 		report(i, what);
 	if (topology)
 		hwloc_topology_destroy(topology);
+	return NULL;
 }
 
 void bind_apply(const struct rank *r)

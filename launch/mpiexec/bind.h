@@ -9,8 +9,11 @@ struct rank;
 /* Is this a thing one can bind to or deal ranks over? */
 bool bind_is_level(const char *name);
 
-/* In the proxy: decides where each rank may run. */
-void bind_init(void);
+/* How many of these this host has, at least 1. */
+int bind_count(const char *level);
+
+/* In the proxy: decides where each rank may run. NULL, or why that cannot be. */
+char *bind_init(void);
 /* In the child, before exec. */
 void bind_apply(const struct rank *r);
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 #include "hosts.h"
 
-#include <ctype.h>
-#include <errno.h>
-#include <limits.h>
+#include <arpa/inet.h>
+#include <ifaddrs.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,130 +12,34 @@
 
 #include "args.h"
 #include "buf.h"
+#include "rankfile.h"
 #include "util.h"
 
-static void add(struct hosts *h, const char *name, int slots)
+/* One of the addresses of this machine's interfaces? */
+static bool is_own_address(const char *name)
 {
-	h->at = xrealloc(h->at, (h->n + 1) * sizeof(*h->at));
-	h->at[h->n].name = xstrdup(name);
-	h->at[h->n++].slots = slots;
-}
+	unsigned char want[16], *at;
+	struct ifaddrs *list, *i;
+	bool found = false;
+	int family = strchr(name, ':') ? AF_INET6 : AF_INET;
+	char *bare = xprintf("%.*s", (int)strcspn(name, "%"), name);
+	int is_address = inet_pton(family, bare, want);
 
-/* "host", "host:4", "[fe80::1]:4", or an IPv6 address as it is: cuts the name
- * off. False: the part after the colon is no number of slots. */
-static bool split_slots(char *word, char **name, int *slots)
-{
-	char *colon = strrchr(word, ':');
-
-	*name = word;
-	*slots = 1;
-	if (word[0] == '[') {
-		char *close = strchr(word, ']');
-
-		if (!close || (close[1] && close[1] != ':'))
-			return false;
-		*name = word + 1;
-		colon = close[1] ? close + 1 : NULL;
-		*close = '\0';
-	} else if (colon && strchr(word, ':') != colon) {
-		return true;
-	}
-	if (!colon)
-		return **name;
-	*colon = '\0';
-	return **name && parse_int(colon + 1, 1, INT_MAX, slots);
-}
-
-/* Nothing that an agent could take for an option or a shell for more. */
-static bool is_name(const char *name)
-{
-	if (!isalnum((unsigned char)*name) && !strchr("_:", *name))
+	free(bare);
+	if (is_address != 1 || getifaddrs(&list))
 		return false;
-	for (; *name; name++)
-		if (!isalnum((unsigned char)*name) && !strchr("-_.:@%", *name))
-			return false;
-	return true;
-}
-
-void hosts_add_list(struct hosts *h, const char *list)
-{
-	char *copy = xstrdup(list), *save = NULL;
-	size_t before = h->n;
-
-	for (char *w = strtok_r(copy, ",", &save); w;
-	     w = strtok_r(NULL, ",", &save)) {
-		char *shown = xstrdup(w), *name;
-		int slots;
-
-		if (!split_slots(w, &name, &slots) || !is_name(name))
-			fail(EXIT_USAGE,
-			     "\"%s\" in the list of hosts is neither HOST nor HOST:SLOTS",
-			     shown);
-		add(h, name, slots);
-		free(shown);
-	}
-	free(copy);
-	if (h->n == before)
-		fail(EXIT_USAGE, "the list of hosts is empty; e.g. -hosts a,b");
-}
-
-/* What is wrong with a line of a host file; NULL if nothing. */
-static const char *add_line(struct hosts *h, char *line)
-{
-	char *save = NULL, *word, *name;
-	int slots;
-
-	line[strcspn(line, "#\n\r")] = '\0';
-	word = strtok_r(line, " \t", &save);
-	if (!word)
-		return NULL;
-	if (!split_slots(word, &name, &slots))
-		return "the number of slots must be 1 or more";
-	if (!is_name(name))
-		return "that is not the name of a host";
-	while ((word = strtok_r(NULL, " \t", &save))) {
-		if (!strncmp(word, "max_slots=", 10) ||
-		    !strncmp(word, "max-slots=", 10))
+	for (i = list; i && !found; i = i->ifa_next) {
+		if (!i->ifa_addr || i->ifa_addr->sa_family != family)
 			continue;
-		if (strncmp(word, "slots=", 6))
-			return "expected HOST, HOST:SLOTS or HOST slots=N";
-		if (!parse_int(word + 6, 1, INT_MAX, &slots))
-			return "the number of slots must be 1 or more";
+		at = family == AF_INET ?
+			     (void *)&((struct sockaddr_in *)i->ifa_addr)
+				     ->sin_addr :
+			     (void *)&((struct sockaddr_in6 *)i->ifa_addr)
+				     ->sin6_addr;
+		found = !memcmp(at, want, family == AF_INET ? 4 : 16);
 	}
-	add(h, name, slots);
-	return NULL;
-}
-
-void hosts_add_file(struct hosts *h, const char *path)
-{
-	FILE *f = fopen(path, "re");
-	size_t before = h->n, room = 0;
-	char *line = NULL;
-	int number = 0;
-
-	if (!f)
-		fail(EXIT_USAGE, "cannot read the host file %s: %s", path,
-		     strerror(errno));
-	while (getline(&line, &room, f) >= 0) {
-		char *shown = xstrdup(line);
-		const char *wrong = add_line(h, line);
-
-		shown[strcspn(shown, "\r\n")] = '\0';
-		number++;
-		if (wrong)
-			fail(EXIT_USAGE, "%s:%d: \"%s\": %s", path, number,
-			     shown, wrong);
-		free(shown);
-	}
-	free(line);
-	if (ferror(f)) /* a directory, for one */
-		fail(EXIT_USAGE, "cannot read the host file %s: %s", path,
-		     strerror(errno));
-	fclose(f);
-	if (h->n == before)
-		fail(EXIT_USAGE,
-		     "the host file %s names no host; write one HOST:SLOTS a line",
-		     path);
+	freeifaddrs(list);
+	return found;
 }
 
 bool host_is_here(const char *name)
@@ -144,7 +48,7 @@ bool host_is_here(const char *name)
 	size_t n;
 
 	if (!strcasecmp(name, "localhost") || !strncmp(name, "127.", 4) ||
-	    !strcmp(name, "::1"))
+	    !strcmp(name, "::1") || is_own_address(name))
 		return true;
 	gethostname(self, sizeof(self) - 1);
 	if (!strcasecmp(name, self))
@@ -171,17 +75,56 @@ static int find_node(struct placement *p, const char *name)
 	return p->nnodes++;
 }
 
-/* The host of the next rank: each takes its slots (or -ppn) in turn, and after
- * the last the first comes again, so there may be more ranks than slots. */
-static const char *next_host(struct hosts *h, int ppn)
+static int slots_of(const struct host_slots *at, int ppn)
 {
-	const char *name = h->at[h->next].name;
+	return ppn ? ppn : at->slots;
+}
 
-	if (++h->used >= (ppn ? ppn : h->at[h->next].slots)) {
+/* Each host takes its slots (or -ppn) in turn, and after the last the first comes
+ * again, so there may be more ranks than slots. */
+static size_t next_by_slot(struct hosts *h, int ppn)
+{
+	size_t i = h->next;
+
+	if (++h->used >= slots_of(&h->at[i], ppn)) {
 		h->used = 0;
-		h->next = (h->next + 1) % h->n;
+		h->next = (i + 1) % h->n;
 	}
-	return name;
+	return i;
+}
+
+/* One for each host in turn, as long as it has slots; when none has any left, all
+ * have as many again. */
+static size_t next_by_node(struct hosts *h, int ppn)
+{
+	for (int again = 0; again < 2; again++) {
+		for (size_t k = 0; k < h->n; k++) {
+			size_t i = (h->next + k) % h->n;
+
+			if (h->at[i].taken >= slots_of(&h->at[i], ppn))
+				continue;
+			h->at[i].taken++;
+			h->next = (i + 1) % h->n;
+			return i;
+		}
+		for (size_t k = 0; k < h->n; k++)
+			h->at[k].taken = 0;
+	}
+	return 0; /* every host has a slot */
+}
+
+static const struct host_slots *next_host(struct hosts *h,
+					  const struct options *opt)
+{
+	size_t i = opt->by_node ? next_by_node(h, opt->ppn) :
+				  next_by_slot(h, opt->ppn);
+	struct host_slots *at = &h->at[i];
+
+	if (at->max && ++at->ranks > at->max)
+		fail(EXIT_USAGE,
+		     "host %s is to have at most %d ranks (max_slots), and the job needs more; add hosts, or use fewer ranks",
+		     at->name, at->max);
+	return at;
 }
 
 static int count_slots(const struct hosts *h, int ppn)
@@ -189,8 +132,41 @@ static int count_slots(const struct hosts *h, int ppn)
 	int n = 0;
 
 	for (size_t i = 0; i < h->n; i++)
-		n += ppn ? ppn : h->at[i].slots;
+		n += slots_of(&h->at[i], ppn);
 	return n;
+}
+
+/* As the agent is to be told it. */
+static int node_of(struct placement *p, const struct host_slots *at,
+		   const char *self)
+{
+	char *name;
+	int node;
+
+	if (!at->user || host_is_here(at->name))
+		return find_node(p, canonical(at->name, self));
+	name = xprintf("%s@%s", at->user, at->name);
+	node = find_node(p, name);
+	free(name);
+	return node;
+}
+
+static void place_app(struct options *opt, struct placement *p, int a,
+		      bool listed, const char *self)
+{
+	struct app *app = &opt->apps[a];
+	struct hosts *h = app->hosts.n ? &app->hosts : &opt->hosts;
+
+	if (!app->n)
+		app->n = app->hosts.n || listed ? count_slots(h, opt->ppn) : 1;
+	p->ranks = xrealloc(p->ranks, (p->size + app->n) * sizeof(*p->ranks));
+	for (int i = 0; i < app->n; i++) {
+		struct place *at = &p->ranks[p->size++];
+
+		*at = (struct place){ .app = a };
+		at->node = node_of(p, next_host(h, opt), self);
+	}
+	p->universe += app->hosts.n ? count_slots(h, opt->ppn) : 0;
 }
 
 void hosts_place(struct options *opt, struct placement *p)
@@ -201,30 +177,23 @@ void hosts_place(struct options *opt, struct placement *p)
 	memset(p, 0, sizeof(*p));
 	gethostname(self, sizeof(self) - 1);
 	if (!listed)
-		add(&opt->hosts, self, 1);
-	for (int a = 0; a < opt->napps; a++) {
-		struct app *app = &opt->apps[a];
-		struct hosts *h = app->hosts.n ? &app->hosts : &opt->hosts;
-
-		if (!app->n)
-			app->n = app->hosts.n || listed ?
-					 count_slots(h, opt->ppn) :
-					 1;
-		p->ranks = xrealloc(p->ranks,
-				    (p->size + app->n) * sizeof(*p->ranks));
-		for (int i = 0; i < app->n; i++) {
-			struct place *at = &p->ranks[p->size++];
-
-			at->node = find_node(
-				p, canonical(next_host(h, opt->ppn),
-					     opt->force_agent ? NULL : self));
-			at->app = a;
-		}
-		p->universe += app->hosts.n ? count_slots(h, opt->ppn) : 0;
-	}
+		hosts_add(&opt->hosts, self, 1);
+	if (opt->rankfile)
+		rankfile_place(opt, p);
+	for (int a = 0; a < opt->napps && !opt->rankfile; a++)
+		place_app(opt, p, a, listed || opt->ppn,
+			  opt->force_agent ? NULL : self);
 	p->universe += count_slots(&opt->hosts, opt->ppn);
 	if (p->universe < p->size)
 		p->universe = p->size;
+}
+
+int hosts_node(const struct options *opt, struct placement *p, const char *name)
+{
+	char self[256] = "localhost";
+
+	gethostname(self, sizeof(self) - 1);
+	return find_node(p, canonical(name, opt->force_agent ? NULL : self));
 }
 
 char *hosts_mapping(const struct placement *p)

@@ -59,7 +59,7 @@ static bool finished;  /* and all is out */
 
 static struct sink *sink_of(int which)
 {
-	return &sinks[one_sink ? 0 : which];
+	return &sinks[one_sink || job.opt->merge ? 0 : which];
 }
 
 static bool flushed(void)
@@ -151,8 +151,11 @@ static void sink_add(struct sink *s, const char *data, size_t n)
 
 static void label(struct sink *s, struct part *p)
 {
-	char text[32];
-	int n = snprintf(text, sizeof(text), "[%d] ", p->rank);
+	char text[48];
+	int n = job.opt->tag ?
+			snprintf(text, sizeof(text), "[1,%d]<%s>:", p->rank,
+				 (p - parts) % 2 ? "stderr" : "stdout") :
+			snprintf(text, sizeof(text), "[%d] ", p->rank);
 
 	sink_add(s, text, n);
 }
@@ -190,7 +193,7 @@ static void put(struct sink *s, struct part *p, size_t n)
 	const char *data = buf_head(&p->data);
 
 	begin_line(s, p);
-	if (job.opt->label)
+	if (job.opt->label || job.opt->tag)
 		put_labelled(s, p, data, n);
 	else
 		sink_add(s, data, n);
@@ -206,6 +209,11 @@ void io_output(struct node *n, enum frame_type type, int rank,
 	struct part *p = &parts[rank * 2 + which];
 	const char *nl;
 
+	if (!io_file_put(rank, which, data->at, data->end - data->at)) {
+		n->unwritten += data->end - data->at;
+		release();
+		return;
+	}
 	if (!buf_len(&p->data))
 		p->since = reading_ns();
 	buf_append(&p->data, data->at, data->end - data->at);
@@ -259,7 +267,7 @@ void io_put_partial(void)
 /* Our own lines. */
 static void io_say(const char *line, size_t n)
 {
-	struct sink *s = sink_of(1);
+	struct sink *s = &sinks[!one_sink];
 
 	begin_line(s, NULL);
 	sink_add(s, line, n);

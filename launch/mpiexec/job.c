@@ -6,8 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include "allocation.h"
 #include "reap.h"
 #include "util.h"
 #include "why.h"
@@ -152,6 +154,9 @@ static void on_exit_of(struct node *n, int rank, struct reader *data)
 	job.ranks[rank].state = state;
 	job.ranks[rank].status = status;
 	job.running--;
+	if (job.opt->verbose && WIFEXITED(status))
+		say("rank %d on %s exited with code %d", rank, job_host(rank),
+		    WEXITSTATUS(status));
 	verdict_exit(rank, status, state);
 	verdict_tell();
 	verdict_check_waiting();
@@ -299,6 +304,11 @@ static char *make_secret(void)
 	return xprintf("%016llx%016llx%016llx%016llx", r[0], r[1], r[2], r[3]);
 }
 
+static bool is_here(const char *name)
+{
+	return !job.opt->force_agent && host_is_here(name);
+}
+
 static void start_nodes(void)
 {
 	job.nnodes = job.place.nnodes;
@@ -308,7 +318,7 @@ static void start_nodes(void)
 
 		n->name = job.place.nodes[i];
 		n->index = i;
-		n->here = !job.opt->force_agent && host_is_here(n->name);
+		n->here = is_here(n->name);
 		n->chan.arg = n;
 		n->chan.on_frame = on_frame;
 		n->chan.on_text = on_text;
@@ -327,10 +337,43 @@ static void sweep(void)
 			reap_all(500);
 }
 
+/* Hosts that the user names are used and no others. */
+static void use_allocation(struct options *opt)
+{
+	const char *agent = NULL, *system;
+
+	if (opt->hosts.n || opt->no_allocation)
+		return;
+	system = allocation_find(&opt->hosts, &agent);
+	if (!system)
+		return;
+	if (agent && !opt->agent)
+		opt->agent = (char *)agent;
+	if (opt->verbose)
+		say("in a job of %s, with %zu host%s", system, opt->hosts.n,
+		    opt->hosts.n > 1 ? "s" : "");
+}
+
+static void say_placement(void)
+{
+	for (int i = 0; i < job.place.nnodes; i++) {
+		int n = 0;
+
+		for (int r = 0; r < job.place.size; r++)
+			n += job.place.ranks[r].node == i;
+		say("%d of %d ranks on %s, %s", n, job.place.size,
+		    job.place.nodes[i],
+		    is_here(job.place.nodes[i]) ? "this host" : remote_agent());
+	}
+}
+
 int job_run(struct options *opt)
 {
 	job.opt = opt;
+	use_allocation(opt);
 	hosts_place(opt, &job.place);
+	if (opt->verbose)
+		say_placement();
 	if (opt->stdin_rank >= job.place.size)
 		fail(EXIT_USAGE, "-stdin %d, but there are only %d ranks",
 		     opt->stdin_rank, job.place.size);

@@ -117,6 +117,10 @@ void io_finish(void);
 /* In there: now. */
 void io_give_up(void);
 
+/* --- io_file.c --- */
+/* To the rank's own file, if it has one. False: and nowhere else. */
+bool io_file_put(int rank, int which, const char *data, size_t n);
+
 /* --- signals.c --- */
 void signals_init(void);
 /* In a child: as they were before signals_init. */

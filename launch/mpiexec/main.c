@@ -16,16 +16,14 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-static void check_level(const char *option, const char *name)
+static void check_level(const char *name)
 {
-	if (!name || bind_is_level(name))
-		return;
-	if (!strcmp(option, "-bind-to") &&
-	    (!strcmp(name, "none") || !strcmp(name, "auto")))
+	if (!name || bind_is_level(name) || !strcmp(name, "none") ||
+	    !strcmp(name, "auto"))
 		return;
 	fail(EXIT_USAGE,
-	     "%s needs hwthread, core, socket or numa%s, not \"%s\"", option,
-	     !strcmp(option, "-bind-to") ? ", none or auto" : "", name);
+	     "-bind-to needs hwthread, core, socket or numa, none or auto, not \"%s\"",
+	     name);
 }
 
 /* Without this, a pipe of ours could become the job's stdout. */
@@ -49,7 +47,6 @@ int main(int argc, char **argv)
 	    (argc == 2 && !strcmp(argv[1], "--proxy")))
 		return proxy_main();
 	args_parse(argc, argv, &opt);
-	check_level("-bind-to", opt.bind_to);
-	check_level("-map-by", opt.map_by);
+	check_level(opt.bind_to);
 	return job_run(&opt);
 }

@@ -184,6 +184,17 @@ static bool enough_files(int nranks)
 	return false;
 }
 
+static bool bind_ranks(void)
+{
+	char *why = bind_init();
+
+	if (!why)
+		return true;
+	cannot(&proxy.ranks[0], EXIT_TROUBLE, why);
+	free(why);
+	return false;
+}
+
 static void start_ranks(struct reader *data)
 {
 	char *why;
@@ -192,15 +203,14 @@ static void start_ranks(struct reader *data)
 	if (start_read(&proxy.start, data))
 		return;
 	pmi_server_init();
-	bind_init();
-	hall_prepare();
-	state_init(proxy.start.nranks);
 	proxy.ranks = xmalloc(proxy.start.nranks * sizeof(*proxy.ranks));
 	proxy.ranks[0].spec = &proxy.start.ranks[0];
-	if (!enough_files(proxy.start.nranks)) {
+	if (!bind_ranks() || !enough_files(proxy.start.nranks)) {
 		finish();
 		return;
 	}
+	hall_prepare();
+	state_init(proxy.start.nranks);
 	for (int i = 0; i < proxy.start.nranks; i++) {
 		struct rank *r = &proxy.ranks[i];
 

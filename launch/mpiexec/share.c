@@ -110,6 +110,9 @@ static void pick_ranks(const struct node *n, struct start *s)
 			.rank = r,
 			.app = job.place.ranks[r].app,
 			.has_stdin = wish == r || wish == STDIN_ALL,
+			.cpus = job.place.ranks[r].cpus ?
+					job.place.ranks[r].cpus :
+					"",
 		};
 	}
 }

@@ -42,6 +42,7 @@ void start_write(const struct start *s, struct buf *b)
 		buf_put_u32(b, s->ranks[i].rank);
 		buf_put_u32(b, s->ranks[i].app);
 		buf_put_u32(b, s->ranks[i].has_stdin);
+		buf_put_str(b, s->ranks[i].cpus);
 	}
 }
 
@@ -71,6 +72,7 @@ static void read_rank(struct reader *r, const struct start *s,
 	k->rank = read_u32(r);
 	k->app = read_u32(r);
 	k->has_stdin = read_u32(r);
+	k->cpus = xstrdup(read_str(r));
 	if (k->app < 0 || k->app >= s->napps || k->rank < 0 ||
 	    k->rank >= s->size)
 		r->bad = 1;

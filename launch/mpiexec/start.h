@@ -18,6 +18,7 @@ struct start_app {
 struct start_rank {
 	int rank, app;
 	bool has_stdin;
+	char *cpus; /* of a rank file; "": not said */
 };
 
 struct start {

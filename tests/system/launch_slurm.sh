@@ -107,6 +107,15 @@ for kind in $mpis; do
 	[ $rc != 0 ] && [ $rc != 124 ]
 	check "srun --mpi=$kind: an abort ends the job"
 done
+# Our mpiexec in an allocation: its host and slots, also reached by srun.
+for how in "" -force-agent; do
+	timeout 60 salloc --quiet -N 1 -n 2 --overcommit "$MPIEXEC" -v $how \
+		"$BUILD/examples/ring" >"$TMP/out" 2>"$TMP/err" </dev/null
+	rc=$?
+	[ $rc = 0 ] && grep -q '^2 ranks' "$TMP/out" &&
+		grep -q 'in a job of Slurm, with 1 host' "$TMP/err"
+	judge $? "salloc mpiexec $how: $(cat "$TMP/out") $(tail -n 3 "$TMP/err")"
+done
 # Without one of these every process would be a job of its own.
 srun_is none 2 "$BUILD/examples/ring"
 [ $rc != 0 ] && grep -q 'use srun --mpi=pmi2' "$TMP/err"
