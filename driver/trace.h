@@ -29,7 +29,8 @@ O2GD_DROPS(O2GK_DROP_ENUM, O2GK_DROP_ENUM)
 #define O2GK_PKT_WORDS                                                    \
 	{ 1, "EAGER" }, { 2, "RTS" }, { 3, "CTS" }, { 4, "DATA" },        \
 	{ 5, "FIN" }, { 6, "CREDIT" }, { 7, "PUT" }, { 8, "GET" },        \
-	{ 9, "NAK" }, { 10, "CANCEL" }, { 11, "CANCEL_ACK" }, { 12, "BYE" }
+	{ 9, "NAK" }, { 10, "CANCEL" }, { 11, "CANCEL_ACK" }, { 12, "BYE" }, \
+	{ 16, "ATOMIC" }
 #define O2GK_LOST_WORDS                                                   \
 	{ 1, "closed" }, { 2, "bye" }, { 3, "error" }, { 4, "header" },   \
 	{ 5, "packet" }, { 6, "memory" }, { 7, "local" }

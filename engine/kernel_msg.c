@@ -63,6 +63,8 @@ int kern_send(struct o2g_ep *ep, struct eng_req *r)
 			      .flags = c->flags & O2G_REQF_SYNC ? O2GD_SYNC :
 								  0 };
 
+	if (c->flags & O2G_REQF_SERVED) /* which it does not know */
+		return -EOPNOTSUPP;
 	if (!e.flags && c->nsegs == 1 && c->len <= O2GD_SMALL &&
 	    !inject(ep, e.peer, c->tag, c->segs->base, c->len)) {
 		eng_req_finish(ep, r, 0);
@@ -128,6 +130,8 @@ int kern_rma(struct o2g_ep *ep, struct eng_req *r)
 			      .key = r->core.key,
 			      .offset = r->core.offset };
 
+	if (r->core.kind == O2G_REQ_ATOMIC)
+		return -EOPNOTSUPP;
 	return submit(ep, r, &e);
 }
 

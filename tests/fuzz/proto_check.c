@@ -11,6 +11,7 @@ static u64 larger(u64 a, u64 b)
 void check_end(struct mock *m)
 {
 	u64 total = 0, max = larger(m->core.budget_peer, world.credit);
+	u64 operands = 0; /* which take memory that credit does not count */
 
 	for (int i = 0; i < MOCK_ENDS; i++) {
 		struct mock_conn *c = &m->conn[i];
@@ -30,11 +31,13 @@ void check_end(struct mock *m)
 		CHECK(c->peer.extra_used <= c->peer.extra);
 		CHECK(c->peer.granted <= max);
 		total += c->peer.granted;
+		operands += c->peer.replies * sizeof(m->cells);
+		CHECK(c->peer.replies <= O2G_GETS_MAX + 1);
 	}
 	CHECK(total == m->core.granted_total);
 	CHECK(total <= larger(m->core.budget_total, world.credit * MOCK_ENDS));
 	if (!world.broken && !world.hostile)
-		CHECK(m->unexp_body <= total);
+		CHECK(m->unexp_body <= total + operands);
 }
 
 /* --- the end --- */
@@ -187,14 +190,27 @@ NO_COVERAGE static void check_key(u32 src, u32 dst, u64 tag)
 
 NO_COVERAGE void check_rma(void)
 {
+	u64 sum = 0, cancelled = 0;
+
 	for (unsigned i = 0; i < world.nrmas; i++) {
 		struct mock_req *r = world.rmas[i];
 
+		if (r->kind == O2G_REQ_SEND)
+			cancelled += r->status == -O2G_ERR_CANCELLED;
+		if (r->kind == O2G_REQ_RECV && !r->status)
+			CHECK(r->got == r->tag &&
+			      holds(r->buf, r->got, r->tag));
 		for (u64 j = 0;
 		     r->kind == O2G_REQ_GET && !r->status && j < r->len; j++)
 			CHECK(world.hostile ||
 			      r->buf[j] == first_byte(r->cookie >> 32,
 						      (u32)r->cookie + j));
+	}
+	if (!world.broken && !world.hostile) {
+		for (unsigned i = 0; i < world.n * MOCK_CELLS; i++)
+			sum += world.m[i / MOCK_CELLS].cells[i % MOCK_CELLS];
+		CHECK(sum == world.sum);
+		CHECK(world.calls == world.answered + cancelled);
 	}
 	for (unsigned i = 0; i < world.n; i++)
 		for (u64 j = 0; j < MOCK_MEM; j++)

@@ -177,6 +177,38 @@ static void op_rma(struct input *in, bool put)
 	world.rmas[world.nrmas++] = mock_put(m, to, key, offset, data, len);
 }
 
+/* Adds to cells, so many to each of them. */
+static void op_atomic(struct input *in, struct mock *m, bool fetch)
+{
+	u32 to = in_u8(in) % MOCK_ENDS;
+	u64 first = in_u8(in) % MOCK_CELLS, n = in_u8(in) % MOCK_CELLS;
+	u64 x[MOCK_CELLS];
+
+	if (world.nrmas >= MAX_MSGS / 2 || !m->conn[to].me)
+		return;
+	if (n > MOCK_CELLS - first)
+		n = MOCK_CELLS - first;
+	for (u64 i = 0; i < MOCK_CELLS; i++)
+		x[i] = i + 1;
+	for (u64 i = 0; i < n; i++)
+		world.sum += x[i];
+	world.rmas[world.nrmas++] = mock_atomic(m, to, O2G_AOP_SUM, O2G_AT_U64,
+						MOCK_CELLS_KEY, 8 * first, x,
+						8 * n, fetch);
+}
+
+static void op_call(struct input *in, struct mock *m)
+{
+	u32 to = in_u8(in) % MOCK_ENDS;
+	u64 len = length(in);
+
+	if (world.nrmas >= MAX_MSGS / 4 || !m->conn[to].me)
+		return;
+	world.calls++;
+	world.rmas[world.nrmas++] =
+		mock_send(m, to, len, contents(len), len, O2G_REQF_SERVED);
+}
+
 static void op_lose(struct input *in)
 {
 	struct mock_conn *c = a_conn(in);
@@ -225,6 +257,12 @@ static void op_trouble(struct input *in)
 			world.broken = true;
 		}
 		break;
+	case 6:
+		op_atomic(in, m, b & 0x80);
+		break;
+	case 7:
+		op_call(in, m);
+		break;
 	}
 }
 
@@ -255,6 +293,22 @@ static u64 number(struct input *in)
 	}
 }
 
+/* Mostly an operation that there is, on the cells; or on memory that is closed
+ * to it. */
+static void hostile_atomic(struct input *in, struct o2g_hdr *h)
+{
+	u8 b = in_u8(in);
+
+	h->flags = b & 0x80 ? O2G_PKTF_FETCH : b & 7;
+	if (h->tag == MOCK_MEM_KEY)
+		h->tag = MOCK_CELLS_KEY;
+	h->aux = o2g_wire_atomic(h->aux % (10 * MOCK_CELLS),
+				 in_u8(in) % (O2G_AOP_MAX_OP + 1),
+				 in_u8(in) % (O2G_AT_MAX + 1));
+	if (b & 0x40)
+		h->length = h->length % 64 * 8;
+}
+
 static void op_hostile(struct input *in)
 {
 	u8 b = in_u8(in);
@@ -271,8 +325,13 @@ static void op_hostile(struct input *in)
 	struct mock_pkt *k;
 	u64 body;
 
-	if (h.type == O2G_PKT_PUT || h.type == O2G_PKT_GET)
+	if (h.type == O2G_PKT_PUT || h.type == O2G_PKT_GET ||
+	    h.type == O2G_PKT_ATOMIC)
 		h.tag = MOCK_MEM_KEY + (h.tag & 1);
+	if (h.type == O2G_PKT_ATOMIC)
+		hostile_atomic(in, &h);
+	else if (h.type == O2G_PKT_EAGER || h.type == O2G_PKT_RTS)
+		h.flags |= h.flags & 4 ? O2G_PKTF_SERVED : 0;
 	if (in_u8(in) == 0xff)
 		h.dst = in_u8(in);
 	body = o2g_wire_body(&h);

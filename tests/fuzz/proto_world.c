@@ -36,9 +36,31 @@ static void on_complete(struct mock *m, struct mock_req *r)
 {
 	if (!r->status && r->kind != O2G_REQ_SEND)
 		CHECK(r->got <= r->len);
-	if (r->kind == O2G_REQ_SEND || r->kind == O2G_REQ_PUT) {
+	if (r->kind == O2G_REQ_SEND || r->kind == O2G_REQ_PUT ||
+	    r->kind == O2G_REQ_ATOMIC) {
 		free(r->buf); /* the program may do that now */
 		r->buf = NULL;
+	}
+}
+
+/* A message for a handler: its tag is its length, and says what it holds. */
+static void on_served(struct mock *m, struct mock_conn *c)
+{
+	struct o2g_unexp *u;
+
+	while ((u = o2g_proto_served(&c->peer))) {
+		bool hostile = world.hostile && c->peer.rank == HOSTILE;
+
+		o2g_proto_take_served(u);
+		world.answered += !hostile;
+		if (u->type == O2G_PKT_RTS && !hostile && !c->lost) {
+			world.rmas[world.nrmas++] = mock_mrecv(m, u, MAX_LEN);
+			continue;
+		}
+		if (!hostile && u->type == O2G_PKT_EAGER)
+			CHECK(u->len == u->match.tag &&
+			      holds(u->body.base, u->len, u->len));
+		o2g_proto_drop(&m->core, u);
 	}
 }
 
@@ -73,8 +95,12 @@ void start_world(struct input *in)
 		world.all[i] = &world.m[i];
 		mock_init(&world.m[i], i);
 		world.m[i].on_complete = on_complete;
+		world.m[i].on_served = on_served;
+		world.m[i].peeks = a & 0x10;
 		world.m[i].exposes = a & 0x10;
 		world.m[i].core.data_chunk = chunks[b & 3];
+		world.m[i].core.atomic_piece =
+			(b & 3) == 3 ? O2G_ATOMIC_PIECE : chunks[b & 3] & ~15u;
 		world.m[i].core.budget_peer = budgets[b >> 2 & 3];
 		world.m[i].core.budget_total = budgets[b >> 4 & 3];
 		for (unsigned j = 0; j <= i; j++)

@@ -43,6 +43,8 @@ struct world {
 	unsigned nmsgs, nrecvs, nrmas;
 	struct handle handles[MAX_HANDLES];
 	unsigned nhandles;
+	u64 sum;		  /* added to cells, if nothing was lost */
+	unsigned calls, answered; /* messages for handlers */
 	u32 credit;
 };
 

@@ -25,6 +25,7 @@ size_t mock_exit(struct mock *m)
 	for (size_t i = 0; i < m->nreqs; i++) {
 		if (!m->reqs[i])
 			continue;
+		free(m->reqs[i]->result);
 		free(m->reqs[i]->buf);
 		free(m->reqs[i]);
 	}

@@ -16,6 +16,8 @@
 #define MOCK_MEM 2048	/* registered memory of each endpoint */
 #define MOCK_MEM_KEY 77 /* readable and writable */
 #define MOCK_MEM_RO 78	/* the same, readable only */
+#define MOCK_CELLS 64	/* ... and for atomic operations, 8 bytes each: */
+#define MOCK_CELLS_KEY 79
 #define MOCK_BINS 8
 
 struct mock;
@@ -55,6 +57,7 @@ struct mock_req {
 	u64 number; /* order of starting, over all endpoints */
 	u64 cookie; /* the test's own */
 	u8 *buf;    /* all segments lie in it */
+	u8 *result; /* atomic with FETCH; else NULL */
 	struct o2g_seg segs[3];
 	/* what it ended with; `core` must not be touched any more */
 	bool done;
@@ -77,6 +80,12 @@ struct mock {
 	struct mock_conn conn[MOCK_ENDS]; /* by rank; its own: loops back */
 	struct mock_req **reqs;		  /* by id - 1; NULL when completed */
 	size_t nreqs, size;
+	u64 cells[MOCK_CELLS];
+	bool peeks;	  /* a short get is answered with FIN */
+	unsigned handled; /* messages for handlers */
+	u64 handled_bytes, handled_tag;
+	/* One can be handled; NULL: it is counted and dropped. */
+	void (*on_served)(struct mock *m, struct mock_conn *c);
 	size_t live; /* requests not completed */
 	struct o2g_list unexps;
 	u64 unexp_body, unexp_count;
@@ -121,6 +130,9 @@ struct mock_req *mock_mrecv(struct mock *m, struct o2g_unexp *u, u64 len);
 struct mock_req *mock_put(struct mock *m, u32 to, u64 key, u64 offset,
 			  const void *data, u64 len);
 struct mock_req *mock_get(struct mock *m, u32 to, u64 key, u64 offset, u64 len);
+/* Without FETCH if @fetch is not set; the data is the operands. */
+struct mock_req *mock_atomic(struct mock *m, u32 to, u32 op, u32 type, u64 key,
+			     u64 offset, const void *data, u64 len, bool fetch);
 
 /* Send up to @n held packets of this connection; returns how many. */
 unsigned mock_push(struct mock_conn *c, unsigned n);

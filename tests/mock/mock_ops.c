@@ -199,6 +199,13 @@ static int op_mem(struct o2g_core *core, struct o2g_peer *p, u64 key,
 {
 	struct mock *m = mock_of(core);
 
+	if (key == MOCK_CELLS_KEY) {
+		if (offset > sizeof(m->cells) ||
+		    len > sizeof(m->cells) - offset)
+			return -ERANGE;
+		*seg = (struct o2g_seg){ (u8 *)m->cells + offset, len };
+		return 0;
+	}
 	if (key != MOCK_MEM_KEY && key != MOCK_MEM_RO)
 		return -EINVAL;
 	if (write && key == MOCK_MEM_RO)
@@ -208,6 +215,53 @@ static int op_mem(struct o2g_core *core, struct o2g_peer *p, u64 key,
 	seg->base = m->mem + offset;
 	seg->len = len;
 	return 0;
+}
+
+static int op_atomic(struct o2g_core *core, const struct o2g_seg *seg, u32 op,
+		     u32 type, void *operands, u64 n)
+{
+	u32 size = o2g_atomic_size(type);
+	u64 old;
+
+	CHECK(seg->len == n * size && o2g_atomic_exists(op, type));
+	if (o2g_atomic_is_float(type))
+		return -EOPNOTSUPP;
+	if (op != O2G_AOP_CAS) {
+		o2g_atomic_apply(o2g_atomic_integer, op, type, seg->base,
+				 operands, operands, n);
+		return 0;
+	}
+	CHECK(n == 1);
+	old = o2g_atomic_cas(type, seg->base, o2g_atomic_read(operands, size),
+			     o2g_atomic_read((u8 *)operands + size, size));
+	memcpy(operands, &old, size);
+	return 0;
+}
+
+static bool op_peek(struct o2g_core *core, const struct o2g_seg *seg, u64 *to)
+{
+	CHECK(seg->len <= 8);
+	memcpy(to, seg->base, seg->len);
+	return mock_of(core)->peeks;
+}
+
+static void op_served(struct o2g_core *core, struct o2g_peer *p)
+{
+	struct mock *m = mock_of(core);
+	struct o2g_unexp *u;
+
+	CHECK(o2g_proto_served(p));
+	if (m->on_served) {
+		m->on_served(m, mock_conn_of(p));
+		return;
+	}
+	while ((u = o2g_proto_served(p))) {
+		m->handled++;
+		m->handled_bytes += u->len;
+		m->handled_tag = u->match.tag;
+		o2g_proto_take_served(u);
+		o2g_proto_drop(core, u);
+	}
 }
 
 static struct o2g_req *op_reply_alloc(struct o2g_core *core, struct o2g_peer *p)
@@ -244,6 +298,9 @@ const struct o2g_core_ops mock_core_ops = {
 	.arrived = op_arrived,
 	.get = op_get,
 	.mem = op_mem,
+	.atomic = op_atomic,
+	.peek = op_peek,
+	.served = op_served,
 	.reply_alloc = op_reply_alloc,
 	.expose = op_expose,
 	.bye = op_bye,

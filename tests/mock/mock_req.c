@@ -21,6 +21,7 @@ struct mock_req *mock_req(struct mock *m, enum o2g_req_kind kind, u64 len,
 	r->number = ++mock_next_number;
 	r->cookie = 0;
 	r->buf = mock_bytes(len);
+	r->result = NULL;
 	r->done = false;
 	r->core.kind = kind;
 	r->core.state = O2G_ST_NEW;
@@ -45,6 +46,7 @@ void mock_req_free(struct mock_req *r)
 {
 	CHECK(r->done);
 	ASAN_UNPOISON_MEMORY_REGION(&r->core, sizeof(r->core));
+	free(r->result);
 	free(r->buf);
 	free(r);
 }
@@ -111,5 +113,29 @@ struct mock_req *mock_get(struct mock *m, u32 to, u64 key, u64 offset, u64 len)
 	r->core.key = key;
 	r->core.offset = offset;
 	o2g_proto_get(&m->core, &r->core);
+	return r;
+}
+
+struct mock_req *mock_atomic(struct mock *m, u32 to, u32 op, u32 type, u64 key,
+			     u64 offset, const void *data, u64 len, bool fetch)
+{
+	struct mock_req *r = mock_req(m, O2G_REQ_ATOMIC, len, 1 + len % 3);
+	u64 span = op == O2G_AOP_CAS ? len / 2 : len;
+
+	fill(r, data, len);
+	r->core.peer = &m->conn[to].peer;
+	r->core.key = key;
+	r->core.offset = offset;
+	r->core.op = (u8)op;
+	r->core.type = (u8)type;
+	if (fetch) {
+		r->result = mock_bytes(span);
+		r->core.flags = O2G_REQF_FETCH;
+		r->core.result = (struct o2g_seg){ r->result, span };
+		r->core.result_segs = &r->core.result;
+		r->core.n_result_segs = 1;
+		r->core.result_view = NULL;
+	}
+	o2g_proto_atomic(&m->core, &r->core);
 	return r;
 }
