@@ -401,7 +401,8 @@ static void free_peers(struct o2gk_ep *ep)
 	struct o2gk_peer *p;
 	unsigned long number;
 
-	xa_for_each_marked(&ep->peers, number, p, O2GK_KNOWN) o2gk_peer_put(p);
+	xa_for_each_marked(&ep->peers, number, p, O2GK_KNOWN)
+		o2gk_peer_put(p);
 	xa_destroy(&ep->peers);
 }
 
@@ -411,8 +412,9 @@ static void release_sockets(struct o2gk_ep *ep)
 	struct o2gk_peer *p;
 	unsigned long number;
 
-	xa_for_each_marked(&ep->peers, number, p, O2GK_KNOWN) if (p->sk)
-		o2gk_sock_release(p);
+	xa_for_each_marked(&ep->peers, number, p, O2GK_KNOWN)
+		if (p->sk)
+			o2gk_sock_release(p);
 	synchronize_rcu();
 	xa_for_each_marked(&ep->peers, number, p, O2GK_KNOWN)
 		o2gk_sock_quiet(p);

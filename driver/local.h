@@ -29,8 +29,10 @@ struct o2gk_way {
 	bool is_late;
 	struct o2g_hdr next; /* of the first, which waits for memory */
 	bool is_starved;
-	/* bytes of packets that went by TCP, and that came; the first is not
-	 * known until the sender has the link, and as many as can be then */
+	/*
+	 * bytes of packets that went by TCP, and that came; the first is not
+	 * known until the sender has the link, and as many as can be then
+	 */
 	u64 tcp_sent, tcp_came;
 	/* either kind, once received, if it has a request */
 	struct o2g_list done;

@@ -37,7 +37,10 @@ static bool copy_compat(struct iovec *iov, u64 addr, u32 n)
 	return true;
 }
 #else
-#define copy_compat(iov, addr, n) false
+static bool copy_compat(struct iovec *iov, u64 addr, u32 n)
+{
+	return false;
+}
 #endif
 
 static bool copy_iov(struct iovec *iov, u64 addr, u32 n)

@@ -131,8 +131,10 @@ struct o2gk_callbacks {
 struct o2gk_peer {
 	struct o2g_peer core; /* core.rank: its number */
 	struct o2gk_ep *ep;
-	/* ep->peers, queued work, messages that a probe has taken, and whoever
-	 * uses it without ep->lock */
+	/*
+	 * ep->peers, queued work, messages that a probe has taken, and whoever
+	 * uses it without ep->lock
+	 */
 	refcount_t refs;
 	struct rcu_head rcu;
 	bool forgotten; /* nothing is queued for it any more */
