@@ -193,11 +193,114 @@ void o2g_proto_bye(struct o2g_core *c, struct o2g_peer *p)
 
 /* --- the death of a peer --- */
 
+/* What is here as a whole is still handled. */
+static void reap_served(struct o2g_core *c, struct o2g_peer *p)
+{
+	struct o2g_list *l, *tmp;
+
+	o2g_list_for_each_safe(l, tmp, &p->served) {
+		struct o2g_unexp *u = container_of(l, struct o2g_unexp, served);
+
+		if (u->type == O2G_PKT_EAGER && u->complete)
+			continue;
+		o2g_list_del(&u->served);
+		o2g_recv_drop_unexpected(c, u);
+	}
+}
+
+void o2g_proto_peer_cut(struct o2g_core *c, struct o2g_peer *p)
+{
+	if (p->down)
+		return;
+	p->down = true;
+	p->is_stalled = false;
+	o2g_list_del(&p->stall_link);
+	c->npeers_alive--;
+	c->granted_total -= p->granted;
+	c->extra_total -= p->extra;
+	reap_served(c, p);
+}
+
+/* A message that was arriving: claimed, taken by a matched probe, or neither. */
+static void reap_arriving(struct o2g_core *c, struct o2g_unexp *u, int err)
+{
+	struct o2g_req *req = u->req;
+
+	o2g_list_del(&u->link);
+	if (o2g_match_remove(&c->match, &u->match)) {
+		o2g_recv_unname(u);
+		o2g_recv_drop_unexpected(c, u);
+	} else if (req) {
+		o2g_recv_drop_unexpected(c, u);
+		finish(c, req, err);
+	} else {
+		u->error = -O2G_ERR_PEER;
+	}
+}
+
+/* Nobody will cancel it any more; what was only announced will not come. */
+static void reap_named(struct o2g_core *c, struct o2g_unexp *u)
+{
+	o2g_recv_unname(u);
+	if (u->type != O2G_PKT_RTS)
+		return;
+	o2g_match_remove(&c->match, &u->match);
+	o2g_recv_drop_unexpected(c, u);
+}
+
+static bool reap_request(struct o2g_core *c, struct o2g_list *reqs, int err)
+{
+	struct o2g_req *req;
+
+	if (o2g_list_empty(reqs))
+		return false;
+	req = o2g_list_first(reqs, struct o2g_req, link);
+	if (req->kind == O2G_REQ_REPLY)
+		o2g_reply_end(c, req, err);
+	else
+		finish(c, req, err);
+	return true;
+}
+
+/* One thing; false: there is none. */
+static bool reap_one(struct o2g_core *c, struct o2g_peer *p, int err)
+{
+	if (!o2g_list_empty(&p->arriving))
+		reap_arriving(
+			c, o2g_list_first(&p->arriving, struct o2g_unexp, link),
+			err);
+	else if (p->named)
+		reap_named(c, container_of(p->named, struct o2g_unexp, cookie));
+	else
+		return reap_request(c, &p->ops, err) ||
+		       reap_request(c, &p->stalled, err) ||
+		       reap_request(c, &p->waiting, err) ||
+		       reap_request(c, &p->incoming, err) ||
+		       reap_request(c, &p->held_gets, err);
+	return true;
+}
+
+bool o2g_proto_peer_reap(struct o2g_core *c, struct o2g_peer *p, int err,
+			 u32 max)
+{
+	while (max && reap_one(c, p, err))
+		max--;
+	return max;
+}
+
+bool o2g_proto_end_posted(struct o2g_core *c, struct o2g_req *req, int err)
+{
+	if (req->state != O2G_ST_POSTED)
+		return false;
+	o2g_recv_unpost(c, req);
+	finish(c, req, err);
+	return true;
+}
+
 struct reaper {
 	struct o2g_core *core;
 	struct o2g_peer *peer;
 	struct o2g_list reqs; /* to complete once nothing is being walked */
-	struct o2g_list msgs;
 };
 
 static void reap_posted(struct o2g_match_entry *e, void *arg)
@@ -213,98 +316,19 @@ static void reap_posted(struct o2g_match_entry *e, void *arg)
 	o2g_list_add_tail(&req->link, &r->reqs);
 }
 
-static void reap_unexpected(struct o2g_match_entry *e, void *arg)
-{
-	struct reaper *r = arg;
-	struct o2g_unexp *u = unexp_of(e);
-
-	if (u->peer != r->peer || (u->type == O2G_PKT_EAGER && u->complete))
-		return;
-	o2g_match_remove(&r->core->match, e);
-	o2g_recv_unname(u);
-	o2g_list_del(&u->link);
-	o2g_list_add_tail(&u->link, &r->msgs);
-}
-
-/* Messages that were arriving and are claimed, or taken by a matched probe. */
-static void reap_arriving(struct reaper *r)
-{
-	while (!o2g_list_empty(&r->peer->arriving)) {
-		struct o2g_unexp *u = o2g_list_first(&r->peer->arriving,
-						     struct o2g_unexp, link);
-
-		o2g_list_del(&u->link);
-		if (!u->req) {
-			u->error = -O2G_ERR_PEER;
-			continue;
-		}
-		o2g_list_add_tail(&u->req->link, &r->reqs);
-		o2g_list_add_tail(&u->link, &r->msgs);
-	}
-}
-
-/* What is here as a whole is still handled. */
-static void reap_served(struct reaper *r)
-{
-	struct o2g_list *l, *tmp;
-
-	o2g_list_for_each_safe(l, tmp, &r->peer->served) {
-		struct o2g_unexp *u = container_of(l, struct o2g_unexp, served);
-
-		if (u->type == O2G_PKT_EAGER && u->complete)
-			continue;
-		o2g_list_del(&u->served);
-		o2g_list_del(&u->link);
-		o2g_list_add_tail(&u->link, &r->msgs);
-	}
-}
-
-static void splice(struct o2g_list *from, struct o2g_list *to)
-{
-	while (!o2g_list_empty(from)) {
-		struct o2g_list *l = from->next;
-
-		o2g_list_del(l);
-		o2g_list_add_tail(l, to);
-	}
-}
-
-static void end(struct o2g_core *c, struct o2g_req *req, int err)
-{
-	if (req->kind == O2G_REQ_REPLY)
-		o2g_reply_end(c, req, err);
-	else
-		finish(c, req, err);
-}
-
 void o2g_proto_peer_down(struct o2g_core *c, struct o2g_peer *p, int err)
 {
 	struct reaper r = { .core = c, .peer = p };
 
 	if (p->down)
 		return;
-	p->down = true;
-	p->is_stalled = false;
-	o2g_list_del(&p->stall_link);
-	c->npeers_alive--;
-	c->granted_total -= p->granted;
-	c->extra_total -= p->extra;
+	o2g_proto_peer_cut(c, p);
 	o2g_list_init(&r.reqs);
-	o2g_list_init(&r.msgs);
 	o2g_match_each_posted(&c->match, reap_posted, &r);
-	o2g_match_each_unexpected(&c->match, reap_unexpected, &r);
-	reap_served(&r);
-	reap_arriving(&r);
-	splice(&p->ops, &r.reqs);
-	splice(&p->stalled, &r.reqs);
-	splice(&p->waiting, &r.reqs);
-	splice(&p->incoming, &r.reqs);
-	splice(&p->held_gets, &r.reqs);
-	while (!o2g_list_empty(&r.msgs))
-		o2g_recv_drop_unexpected(
-			c, o2g_list_first(&r.msgs, struct o2g_unexp, link));
-	while (!o2g_list_empty(&r.reqs))
-		end(c, o2g_list_first(&r.reqs, struct o2g_req, link), err);
+	while (reap_request(c, &r.reqs, err))
+		;
+	while (!o2g_proto_peer_reap(c, p, err, ~0u))
+		;
 	if (o2g_proto_served(p))
 		c->ops->served(c, p);
 }

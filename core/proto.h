@@ -388,6 +388,16 @@ void o2g_proto_sent(struct o2g_core *c, struct o2g_req *req);
  */
 void o2g_proto_peer_down(struct o2g_core *c, struct o2g_peer *p, int err);
 /*
+ * The same in portions, for whoever may not take long. First the peer is cut off:
+ * whatever is started for it from then on fails at once. Then end the receives that
+ * are posted for it alone (@p->posted of them; the caller knows where they are), and
+ * reap the rest, @max things at a time; true: nothing is left.
+ */
+void o2g_proto_peer_cut(struct o2g_core *c, struct o2g_peer *p);
+bool o2g_proto_end_posted(struct o2g_core *c, struct o2g_req *req, int err);
+bool o2g_proto_peer_reap(struct o2g_core *c, struct o2g_peer *p, int err,
+			 u32 max);
+/*
  * The peer is down, and is being forgotten: drop messages that nobody has asked for,
  * @max at most. True: no more are left.
  */
