@@ -37,6 +37,18 @@ static inline void o2g_list_del(struct o2g_list *n)
 	o2g_list_init(n);
 }
 
+/* All of @from goes to the tail of @to. */
+static inline void o2g_list_splice(struct o2g_list *from, struct o2g_list *to)
+{
+	if (o2g_list_empty(from))
+		return;
+	from->next->prev = to->prev;
+	to->prev->next = from->next;
+	from->prev->next = to;
+	to->prev = from->prev;
+	o2g_list_init(from);
+}
+
 #define o2g_list_first(head, type, member) \
 	container_of((head)->next, type, member)
 

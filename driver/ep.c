@@ -14,7 +14,6 @@
 #define EXTRA_MAX (64u << 20) /* envelopes beyond the budget */
 #define MAX_RANKS BIT(20)
 #define MAX_WORKERS 16 /* of an endpoint at a time */
-#define STEP 256       /* of closing, then others get the processor */
 #define PUSHES 8       /* sockets a caller serves itself; workers do the rest */
 
 /* --- the lock --- */
@@ -169,6 +168,7 @@ static void work(struct work_struct *w)
 	struct o2gk_ep *ep = container_of(w, struct o2gk_ep, work);
 
 	o2gk_ep_housekeeping(ep);
+	o2gk_lost_finish_all(ep);
 	o2gk_ep_lock(ep);
 	o2gk_sq_drain_all(ep);
 	o2gk_ep_unlock(ep, O2GK_WORKER, NULL);
@@ -198,6 +198,7 @@ struct o2gk_ep *o2gk_ep_create(void)
 	init_waitqueue_head(&ep->wait);
 	INIT_LIST_HEAD(&ep->overflow);
 	INIT_LIST_HEAD(&ep->dirty);
+	INIT_LIST_HEAD(&ep->losing);
 	INIT_LIST_HEAD(&ep->unpin);
 	INIT_LIST_HEAD(&ep->taken);
 	INIT_WORK(&ep->work, work);
@@ -226,7 +227,8 @@ static void init_core(struct o2gk_ep *ep, const struct o2gd_setup *s,
 	ep->core.budget_total = s->dump_size;
 	ep->core.budget_peer = share;
 	ep->core.extra_max = EXTRA_MAX;
-	ep->core.data_chunk = s->data_chunk;
+	/* What is in kernel memory goes in one, however many wait for their turn. */
+	ep->core.data_chunk = max_t(u64, s->data_chunk, O2GD_SMALL);
 	/* Only the library knows which of them nobody is left for. */
 	ep->core.any_outlives = true;
 	ep->rank = s->rank;
@@ -312,20 +314,18 @@ static void step(struct o2gk_ep *ep)
 	spin_lock_bh(&ep->lock);
 }
 
-static bool one_more(const struct o2g_req *req, void *arg)
-{
-	u32 *left = arg;
-
-	return *left && (*left)--;
-}
-
 static void drop_posted(struct o2gk_ep *ep)
 {
-	while (ep->core.match.nposted) {
-		u32 left = STEP;
+	u32 i;
 
-		o2g_proto_give_up(&ep->core, one_more, &left, -O2G_ERR_PEER);
-		step(ep);
+	for (i = 0; i < ep->nslots; i++) {
+		struct o2gk_req *r = o2gk_req_find(ep, i);
+
+		if (r->phase == O2GK_BUSY && r->core.kind == O2G_REQ_RECV)
+			o2g_proto_end_posted(&ep->core, &r->core,
+					     -O2G_ERR_PEER);
+		if (i % O2GK_STEP == 0)
+			step(ep);
 	}
 }
 
@@ -343,13 +343,13 @@ static void drop_unexpected(struct o2gk_ep *ep)
 		o2g_match_remove(m, e);
 		o2g_list_del(&u->link);
 		o2gk_core_ops.unexp_free(&ep->core, u);
-		if (++n % STEP == 0)
+		if (++n % O2GK_STEP == 0)
 			step(ep);
 	}
 	list_for_each_entry_safe(t, next, &ep->taken, link) {
 		o2gk_peer_put(o2gk_peer_of(t->core.peer));
 		o2gk_core_ops.unexp_free(&ep->core, &t->core);
-		if (++n % STEP == 0)
+		if (++n % O2GK_STEP == 0)
 			step(ep);
 	}
 }
@@ -374,7 +374,7 @@ static void drop_mems(struct o2gk_ep *ep)
 		list_for_each_entry_safe(m, next, &ep->mems[i], link) {
 			list_del_init(&m->link);
 			o2gk_mem_put(ep, m);
-			if (++n % STEP == 0)
+			if (++n % O2GK_STEP == 0)
 				step(ep);
 		}
 	}
@@ -434,6 +434,9 @@ static void close_ready(struct o2gk_ep *ep)
 	spin_lock_bh(&ep->lock);
 	drop_posted(ep);
 	drop_peers(ep);
+	spin_unlock_bh(&ep->lock);
+	o2gk_lost_finish_all(ep);
+	spin_lock_bh(&ep->lock);
 	drop_unexpected(ep);
 	drop_mems(ep);
 	o2gk_reserve_free(ep);

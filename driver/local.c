@@ -246,7 +246,8 @@ void o2gk_local_drop(struct o2gk_peer *p)
 	if (!l)
 		return;
 	spin_lock_bh(&l->lock);
-	o2gk_mail_drop(l, p->side);
+	o2g_list_splice(&l->way[p->side].mail, &p->dead);
+	l->way[p->side].reading = NULL;
 	way_init(&l->way[p->side]);
 	l->way[p->side].busy = NULL;
 	spin_unlock_bh(&l->lock);

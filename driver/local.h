@@ -64,7 +64,7 @@ void o2gk_mail_late(struct o2gk_peer *q);
 void o2gk_mail_feed(struct o2gk_peer *q);
 /* @q is being closed, nobody delivers to it any more. */
 void o2gk_mail_close(struct o2gk_peer *q);
-/* Under link->lock: nothing more of @side's is to be delivered. */
+/* Both ends are gone: nothing of @side's is left. */
 void o2gk_mail_drop(struct o2gk_link *l, unsigned int side);
 
 #endif

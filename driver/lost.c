@@ -2,6 +2,8 @@
 /* What is refused and dropped of a peer's, and its end: it is lost once. */
 #include "o2gk.h"
 
+#include <linux/slab.h>
+
 #include "trace.h"
 
 void o2gk_drop(struct o2gk_peer *p, enum o2gd_drop why, u64 n)
@@ -34,10 +36,93 @@ static void count_loss(struct o2gk_peer *p, enum o2gd_lost why, u64 detail)
 		o2gk_drop(p, O2GD_DROP_UNSENT, p->txq_len);
 }
 
+/* --- what needed it, in portions --- */
+
+static void drop_packet(struct o2gk_peer *p)
+{
+	struct o2g_tx *tx = o2g_list_first(&p->dead, struct o2g_tx, link);
+
+	o2g_list_del(&tx->link);
+	if (!tx->req)
+		kfree(container_of(tx, struct o2gk_ctl, tx));
+}
+
+/* The receive in the next slot, if it is for this peer alone. */
+static void end_slot(struct o2gk_peer *p)
+{
+	struct o2gk_req *r = o2gk_req_find(p->ep, p->losing_slot++);
+
+	if (r->phase == O2GK_BUSY && r->core.kind == O2G_REQ_RECV &&
+	    r->core.match.src == p->core.rank)
+		o2g_proto_end_posted(&p->ep->core, &r->core, -O2G_ERR_PEER);
+}
+
+/*
+ * A portion; under ep->lock. Packets come before requests, which they may be of. No
+ * receive is posted for it any more, so those of slots that were looked at are over.
+ */
+static void take_apart(struct o2gk_peer *p)
+{
+	struct o2gk_ep *ep = p->ep;
+	u32 left = O2GK_STEP;
+
+	lockdep_assert_held(&ep->lock);
+	for (; left && !o2g_list_empty(&p->dead); left--)
+		drop_packet(p);
+	for (; left && p->core.posted && p->losing_slot < ep->nslots; left--)
+		end_slot(p);
+	if (!left ||
+	    !o2g_proto_peer_reap(&ep->core, &p->core, -O2G_ERR_PEER, left))
+		return;
+	o2gk_cq_post(ep, &p->done);
+	list_del_init(&p->losing);
+	o2gk_peer_put(p);
+}
+
+static void rest(struct o2gk_ep *ep)
+{
+	o2gk_ep_unlock(ep, O2GK_WORKER, NULL);
+	cond_resched();
+	o2gk_ep_lock(ep);
+}
+
+void o2gk_lost_finish(struct o2gk_peer *p)
+{
+	o2gk_ep_lock(p->ep);
+	while (!list_empty(&p->losing)) {
+		take_apart(p);
+		rest(p->ep);
+	}
+	o2gk_ep_unlock(p->ep, O2GK_WORKER, NULL);
+}
+
+void o2gk_lost_finish_all(struct o2gk_ep *ep)
+{
+	o2gk_ep_lock(ep);
+	while (!list_empty(&ep->losing)) {
+		take_apart(list_first_entry(&ep->losing, struct o2gk_peer,
+					    losing));
+		rest(ep);
+	}
+	o2gk_ep_unlock(ep, O2GK_WORKER, NULL);
+}
+
+/* --- the loss --- */
+
+static void fill_cqe(struct o2gk_peer *p, enum o2gd_lost why, u64 detail)
+{
+	struct o2gd_cqe *cqe = &p->done.cqe;
+
+	cqe->slot = O2GD_SLOT_PEER;
+	cqe->source = p->core.rank;
+	cqe->status = -O2G_ERR_PEER;
+	cqe->tag = why;
+	cqe->length = detail;
+}
+
 void o2gk_peer_lost(struct o2gk_peer *p, enum o2gd_lost why, u64 detail)
 {
 	struct o2gk_ep *ep = p->ep;
-	struct o2gd_cqe *cqe = &p->done.cqe;
 
 	lockdep_assert_held(&ep->lock);
 	if (p->lost)
@@ -45,17 +130,17 @@ void o2gk_peer_lost(struct o2gk_peer *p, enum o2gd_lost why, u64 detail)
 	o2gk_sq_drain(ep); /* receives posted before this are part of it */
 	trace_o2g_lose(ep->rank, p->core.rank, why, detail);
 	count_loss(p, why, detail);
+	fill_cqe(p, why, detail);
 	p->lost = true;
 	o2gk_tx_drop(p);
 	o2gk_mem_put(ep, p->put_mem);
 	p->put_mem = NULL;
-	o2g_proto_peer_down(&ep->core, &p->core, -O2G_ERR_PEER);
-	cqe->slot = O2GD_SLOT_PEER;
-	cqe->source = p->core.rank;
-	cqe->status = -O2G_ERR_PEER;
-	cqe->tag = why;
-	cqe->length = detail;
-	o2gk_cq_post(ep, &p->done);
+	o2g_proto_peer_cut(&ep->core, &p->core);
+	refcount_inc(&p->refs);
+	list_add_tail(&p->losing, &ep->losing);
+	take_apart(p);
+	if (!list_empty(&ep->losing) && !ep->closing)
+		queue_work(ep->wq, &ep->work);
 	if (p->sk) /* gives the socket back and closes it */
 		o2gk_queue(p, &p->rx_work);
 }

@@ -26,6 +26,7 @@
 #include "stream.h"
 #include "uapi/o2g.h"
 
+#define O2GK_STEP 256 /* things under ep->lock, then others get it */
 #define O2GK_SLAB 256 /* requests allocated at a time */
 #define O2GK_MAX_SLABS 4096
 #define O2GK_RX_SOFTIRQ \
@@ -180,7 +181,10 @@ struct o2gk_peer {
 	u64 doom_detail;
 	int tx_err; /* sending failed; under the socket's lock */
 	u64 drops[O2GD_NDROPS];
-	bool lost; /* o2g_proto_peer_down was called */
+	bool lost;		 /* o2g_proto_peer_cut was called */
+	struct list_head losing; /* ep->losing: there is still something of it */
+	struct o2g_list dead;	 /* ... packets that will not be sent */
+	u32 losing_slot;	 /* ... receives from this slot on */
 	struct o2gk_done done;
 };
 
@@ -257,11 +261,13 @@ struct o2gk_ep {
 
 	/* what is left for later */
 	struct list_head dirty;
+	struct list_head losing; /* peers that are being taken apart: lost.c */
 	struct list_head unpin;
 	u32 nunpin;
-	bool wake;		 /* something is news: look whether to wake */
-	u32 arrived;		 /* unexpected messages, for who probes */
-	struct work_struct work; /* unpins, grows the matching table */
+	bool wake;   /* something is news: look whether to wake */
+	u32 arrived; /* unexpected messages, for who probes */
+	/* unpins, grows the matching table, takes lost peers apart */
+	struct work_struct work;
 
 	struct o2gk_unexp *spare; /* what the next unexpected message gets */
 	struct o2gk_reserve reserve;
@@ -374,8 +380,16 @@ int o2gk_peer_add(struct o2gk_ep *ep, u32 number, u32 wire_rank);
 int o2gk_peer_down(struct o2gk_ep *ep, u32 number);
 int o2gk_peer_forget(struct o2gk_ep *ep, u32 number);
 enum o2gd_peer_state o2gk_peer_state(struct o2gk_ep *ep, u32 number);
-/* Under the socket's lock, when it has one, and ep->lock. */
+
+/* lost.c */
+/*
+ * Under the socket's lock, when it has one, and ep->lock, in any context. A portion of
+ * what needs it ends here, the rest in a worker, and then its loss is told.
+ */
 void o2gk_peer_lost(struct o2gk_peer *p, enum o2gd_lost why, u64 detail);
+/* The rest at once, in process context: of one, of all. */
+void o2gk_lost_finish(struct o2gk_peer *p);
+void o2gk_lost_finish_all(struct o2gk_ep *ep);
 /* Under ep->lock alone: have that done soon. */
 void o2gk_peer_doom(struct o2gk_peer *p, enum o2gd_lost why, u64 detail);
 /* What @p has sent was refused or dropped. */

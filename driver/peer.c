@@ -14,7 +14,6 @@
 #include <linux/slab.h>
 
 #define MAX_OTHERS BIT(20)
-#define MESSAGES_TURN 256
 
 static bool is_other(u32 number)
 {
@@ -105,6 +104,8 @@ static struct o2gk_peer *new_peer(struct o2gk_ep *ep)
 	refcount_set(&p->refs, 1);
 	o2g_stream_init(&p->stream);
 	o2g_list_init(&p->txq);
+	o2g_list_init(&p->dead);
+	INIT_LIST_HEAD(&p->losing);
 	INIT_LIST_HEAD(&p->dirty);
 	INIT_LIST_HEAD(&p->done.link);
 	INIT_WORK(&p->rx_work, o2gk_rx_work);
@@ -137,7 +138,7 @@ static void insert(struct o2gk_ep *ep, struct o2gk_peer *p, u32 number,
 	p->core.inject_max = O2GD_SMALL + 1;
 	if (given_up) { /* nothing of it is there to be lost */
 		p->lost = true;
-		o2g_proto_peer_down(&ep->core, &p->core, -O2G_ERR_PEER);
+		o2g_proto_peer_cut(&ep->core, &p->core);
 	}
 	/* Whole before it can be seen: others look without the lock. */
 	xa_store_bh(&ep->peers, number, p, GFP_NOWAIT);
@@ -204,6 +205,7 @@ static void lose(struct o2gk_peer *p)
 	o2gk_ep_unlock(ep, sk ? O2GK_WORKER : O2GK_CALLER, sk ? p : NULL);
 	if (sk)
 		release_sock(sk);
+	o2gk_lost_finish(p);
 }
 
 /* A rank that is not known is marked, and no more. */
@@ -242,7 +244,7 @@ int o2gk_peer_down(struct o2gk_ep *ep, u32 number)
 static void take_out(struct o2gk_ep *ep, struct o2gk_peer *p)
 {
 	o2gk_ep_lock(ep);
-	while (!o2g_proto_forget(&ep->core, &p->core, MESSAGES_TURN)) {
+	while (!o2g_proto_forget(&ep->core, &p->core, O2GK_STEP)) {
 		o2gk_ep_unlock(ep, O2GK_CALLER, NULL);
 		cond_resched();
 		o2gk_ep_lock(ep);

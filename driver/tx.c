@@ -187,17 +187,11 @@ int o2gk_tx_inject(struct o2g_core *c, struct o2g_peer *peer,
 	return 0;
 }
 
+/* They may be many, and are freed in portions. */
 void o2gk_tx_drop(struct o2gk_peer *p)
 {
 	lockdep_assert_held(&p->ep->lock);
-	while (!o2g_list_empty(&p->txq)) {
-		struct o2g_tx *tx =
-			o2g_list_first(&p->txq, struct o2g_tx, link);
-
-		o2g_list_del(&tx->link);
-		if (!tx->req)
-			kfree(ctl_of(tx));
-	}
+	o2g_list_splice(&p->txq, &p->dead);
 	p->txq_len = 0;
 	p->answers = 0;
 	list_del_init(&p->dirty);

@@ -24,6 +24,9 @@ $(MOCK_INC)/ready: $(wildcard driver/*.[ch]) tests/driver/mock/mock.mk
 	  done
 	@touch $@
 
+# They tell how long locks are held: mock.c.
+$(patsubst %.c,$(BUILD)/mock/%.o,$(MOCK_DRIVER)): MOCK_FLAGS += -finstrument-functions
+
 $(MOCK_OBJ): $(BUILD)/mock/%.o: %.c $(MOCK_INC)/ready $(BUILD)/flags \
              $(wildcard driver/*.h core/*.h tests/driver/mock/*.h) \
              include/uapi/o2g.h

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/*
+ * What a program or a peer makes long is done in portions: softirqs are never held off
+ * for more than some thousand calls of functions, however much there is.
+ */
+#include "unit.h"
+
+#include <stdio.h>
+
+#include "dev.h"
+#include "o2gk.h"
+#include "world.h"
+
+#define MANY 5000
+#define LONGEST 12000 /* calls for a portion: 256 things, up to 40 calls each */
+
+static struct o2gk_ep *ep_of(struct end *e)
+{
+	return e->file.private_data;
+}
+
+static struct o2gk_peer *peer_of(struct end *e, u32 number)
+{
+	return xa_load(&ep_of(e)->peers, number);
+}
+
+/* a and b with so many slots, connected; the ring of completions holds them all. */
+static void open_large(void)
+{
+	u32 slots = MANY + 256;
+
+	world_ring = 8192;
+	assert_int_equal(world_open(), 0);
+	assert_int_equal(end_call(&a, O2GD_GROW, &slots), 0);
+	assert_int_equal(end_call(&b, O2GD_GROW, &slots), 0);
+}
+
+/* All completions, which must be @n with that status, and then the peer's loss. */
+static void all_ended(struct end *e, u32 n)
+{
+	struct o2gd_cqe c;
+
+	for (u32 i = 0; i < n; i++) {
+		assert_int_equal(end_next(e, &c), 0);
+		assert_int_not_equal(c.slot, O2GD_SLOT_PEER);
+		assert_int_equal(c.status, -O2G_ERR_PEER);
+	}
+	assert_int_equal(end_next(e, &c), 0);
+	assert_int_equal(c.slot, O2GD_SLOT_PEER);
+}
+
+static void is_short(const char *what)
+{
+	printf("%s: at most %lu calls with softirqs off\n", what, mock.longest);
+	assert_true(mock.longest > 0 && mock.longest < LONGEST);
+}
+
+static void post_many(struct end *e, u64 ignore)
+{
+	struct o2gd_sqe q = { .op = O2GD_OP_RECV,
+			      .peer = !e->s.rank,
+			      .ignore = ignore,
+			      .len = 8 };
+
+	for (q.slot = 0; q.slot < MANY; q.slot++) {
+		q.tag = ignore ? 1 : q.slot / 2;
+		assert_int_equal(end_call(e, O2GD_SUBMIT, &q), 0);
+	}
+}
+
+/* --- a peer is lost --- */
+
+static u64 ignore;
+
+static void many_receives(void)
+{
+	open_large();
+	post_many(&a, ignore);
+	mock.longest = 0;
+	mock_reset(mock_sock(fds[0]));
+	mock_run();
+	is_short("receives of a lost peer");
+	all_ended(&a, MANY);
+}
+
+static void o2gk_peer_lost__receives(void **state)
+{
+	ignore = 0;
+	world_run(many_receives);
+	ignore = 0xff;
+	world_run(many_receives);
+}
+
+/* Sends that wait for credit, packets in line; then the connection is reset. */
+static void many_sends(void)
+{
+	open_large();
+	mock.send_space = 1;
+	for (u32 i = 0; i < MANY; i++)
+		assert_true(end_submit(&a, O2GD_OP_SEND, i, i, data, 5000) == 0);
+	for (u32 i = 0; i < 3 * O2GK_STEP; i++) {
+		struct o2gd_mem m = { .addr = (uintptr_t)data,
+				      .len = 8,
+				      .access = O2GD_READ,
+				      .key = i + 1 };
+
+		assert_int_equal(end_call(&a, O2GD_MEM_ADD, &m), 0);
+	}
+	mock.longest = 0;
+	mock_reset(mock_sock(fds[0]));
+	mock_run();
+	is_short("sends to a lost peer");
+	all_ended(&a, MANY);
+}
+
+static void o2gk_peer_lost__sends(void **state)
+{
+	world_run(many_sends);
+}
+
+/* What it has announced, and what it has sent. */
+static void many_messages(void)
+{
+	open_large();
+	peer_of(&a, 1)->core.granted = peer_of(&b, 0)->core.credit = 32 << 20;
+	for (u32 i = 0; i < MANY; i++) {
+		end_submit(&b, O2GD_OP_SEND, i, i, data, i % 2 ? 8 : 60000);
+		mock_run();
+	}
+	assert_int_equal(ep_of(&a)->core.match.nunexp, MANY);
+	mock.longest = 0;
+	mock_reset(mock_sock(fds[0]));
+	mock_run();
+	is_short("messages of a lost peer");
+	assert_int_equal(ep_of(&a)->core.match.nunexp, MANY / 2);
+	all_ended(&a, 0);
+}
+
+static void o2gk_peer_lost__messages(void **state)
+{
+	world_run(many_messages);
+}
+
+/* --- an endpoint is closed --- */
+
+static void close_large(void)
+{
+	open_large();
+	post_many(&a, 0);
+	mock.longest = 0;
+	end_close(&a);
+	is_short("closing");
+}
+
+static void o2gk_ep_destroy__long(void **state)
+{
+	world_run(close_large);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		T(o2gk_peer_lost__receives),
+		T(o2gk_peer_lost__sends),
+		T(o2gk_peer_lost__messages),
+		T(o2gk_ep_destroy__long),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
