@@ -223,7 +223,11 @@ static int do_kick(struct o2gk_ep *ep)
 	o2gk_ep_housekeeping(ep);
 	o2gk_ep_lock(ep);
 	o2gk_sq_drain_all(ep);
-	o2gk_cq_flush(ep);
+	while (!o2gk_cq_flush(ep)) {
+		o2gk_ep_unlock(ep, O2GK_CALLER, NULL);
+		cond_resched();
+		o2gk_ep_lock(ep);
+	}
 	o2gk_ep_unlock(ep, O2GK_CALLER, NULL);
 	return 0;
 }

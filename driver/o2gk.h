@@ -456,7 +456,7 @@ int o2gk_burst(struct o2gk_ep *ep, const struct o2gd_burst *b);
 int o2gk_area_create(struct o2gk_ep *ep, struct o2gd_setup *s);
 void o2gk_area_destroy(struct o2gk_ep *ep);
 void o2gk_cq_post(struct o2gk_ep *ep, struct o2gk_done *d);
-void o2gk_cq_flush(struct o2gk_ep *ep);
+bool o2gk_cq_flush(struct o2gk_ep *ep);
 void o2gk_cq_forget(struct o2gk_ep *ep, struct o2gk_done *d);
 bool o2gk_cq_seen(const struct o2gk_ep *ep);
 u32 o2gk_dump_alloc(struct o2gk_ep *ep, u64 len); /* block + 1, 0: full */

@@ -24,6 +24,9 @@ static_assert(sizeof(struct o2gd_cqe) == 64);
 
 #define MAX_ENTRIES 65536
 #define MAX_DUMP BIT(30)
+/* How far, and among how many holes, room in the dump area is looked for. */
+#define FAR 65536
+#define MAX_HOLES 64
 
 static int area_layout(struct o2gd_setup *s)
 {
@@ -90,29 +93,87 @@ void o2gk_area_destroy(struct o2gk_ep *ep)
 
 /* --- the dump area --- */
 
-/* Where there are @n free blocks in a row; beyond the end: nowhere. */
+void o2gk_dump_free(struct o2gk_ep *ep, u32 dump)
+{
+	if (!dump)
+		return;
+	bitmap_clear(ep->dump_map, dump - 1, ep->dump_len[dump - 1]);
+	ep->dump_free += ep->dump_len[dump - 1];
+	ep->dump_len[dump - 1] = 0;
+}
+
+/*
+ * What user space has consumed gives its blocks back, @max entries of the ring at
+ * most. How many that were.
+ */
+static u32 reclaim(struct o2gk_ep *ep, u32 max)
+{
+	u32 head = READ_ONCE(ep->shared->cq_head);
+	u32 freed = ep->cq_freed;
+
+	if (ep->cq_tail - head > ep->cq_mask + 1)
+		return 0; /* not a position it can have reached */
+	for (; max && ep->cq_freed != head && ep->cq_freed != ep->cq_tail;
+	     max--) {
+		u32 *dump = &ep->cq_dump[ep->cq_freed & ep->cq_mask];
+
+		o2gk_dump_free(ep, *dump);
+		*dump = 0;
+		ep->cq_freed++;
+	}
+	return ep->cq_freed - freed;
+}
+
+/*
+ * Where there are @n free blocks in a row, from @at on; beyond the end: nowhere. Peers
+ * may have left a hole beside each block: only so many are looked at.
+ */
+static unsigned long find_from(const struct o2gk_ep *ep, unsigned long at,
+			       u32 n)
+{
+	unsigned long last = min_t(unsigned long, ep->dump_blocks, at + FAR);
+	unsigned long end;
+	u32 holes;
+
+	for (holes = 0; holes < MAX_HOLES; holes++) {
+		at = find_next_zero_bit(ep->dump_map, last, at);
+		if (at >= last || n > ep->dump_blocks - at)
+			break;
+		end = find_next_bit(ep->dump_map, at + n, at);
+		if (end == at + n)
+			return at;
+		at = end + 1;
+	}
+	return ep->dump_blocks;
+}
+
 static unsigned long find_blocks(const struct o2gk_ep *ep, u32 n)
 {
 	unsigned long at;
 
 	if (n == 0 || n > ep->dump_free || n > U16_MAX)
 		return ep->dump_blocks;
-	at = bitmap_find_next_zero_area(ep->dump_map, ep->dump_blocks,
-					ep->dump_next, n, 0);
+	at = find_from(ep, ep->dump_next, n);
 	if (at >= ep->dump_blocks && ep->dump_next)
-		at = bitmap_find_next_zero_area(ep->dump_map, ep->dump_blocks,
-						0, n, 0);
+		at = find_from(ep, 0, n);
 	return at;
+}
+
+/* The same; what user space is done with is taken back first if there is no other. */
+static unsigned long find_or_reclaim(struct o2gk_ep *ep, u32 n)
+{
+	unsigned long at = find_blocks(ep, n);
+
+	if (at < ep->dump_blocks || !reclaim(ep, O2GK_STEP))
+		return at;
+	return find_blocks(ep, n);
 }
 
 bool o2gk_dump_fits(struct o2gk_ep *ep, u64 len)
 {
-	u32 n = DIV_ROUND_UP_ULL(len, O2GD_BLOCK);
-	unsigned long at;
+	unsigned long at =
+		find_or_reclaim(ep, DIV_ROUND_UP_ULL(len, O2GD_BLOCK));
 
-	if (n == 1)
-		return ep->dump_free;
-	at = find_blocks(ep, n);
 	if (at < ep->dump_blocks)
 		ep->dump_next = at; /* which is found at once then */
 	return at < ep->dump_blocks;
@@ -125,7 +186,7 @@ u32 o2gk_dump_alloc(struct o2gk_ep *ep, u64 len)
 
 	if (n == 0 || n > ep->dump_blocks || n > U16_MAX)
 		return 0;
-	at = find_blocks(ep, n);
+	at = find_or_reclaim(ep, n);
 	if (at >= ep->dump_blocks) {
 		ep->stats.dump_full++;
 		return 0;
@@ -137,33 +198,13 @@ u32 o2gk_dump_alloc(struct o2gk_ep *ep, u64 len)
 	return at + 1;
 }
 
-void o2gk_dump_free(struct o2gk_ep *ep, u32 dump)
-{
-	if (!dump)
-		return;
-	bitmap_clear(ep->dump_map, dump - 1, ep->dump_len[dump - 1]);
-	ep->dump_free += ep->dump_len[dump - 1];
-	ep->dump_len[dump - 1] = 0;
-}
-
 /* --- completions --- */
 
-/* What user space has consumed gives its blocks back. Room in the ring. */
+/* A few for each that is added are enough to keep up. */
 static u32 cq_room(struct o2gk_ep *ep)
 {
-	u32 head = READ_ONCE(ep->shared->cq_head);
-	u32 size = ep->cq_mask + 1;
-
-	if (ep->cq_tail - head > size)
-		head = ep->cq_freed; /* not a position it can have reached */
-	while (ep->cq_freed != head && ep->cq_freed != ep->cq_tail) {
-		u32 *dump = &ep->cq_dump[ep->cq_freed & ep->cq_mask];
-
-		o2gk_dump_free(ep, *dump);
-		*dump = 0;
-		ep->cq_freed++;
-	}
-	return size - (ep->cq_tail - ep->cq_freed);
+	reclaim(ep, 4);
+	return ep->cq_mask + 1 - (ep->cq_tail - ep->cq_freed);
 }
 
 static void cq_write(struct o2gk_ep *ep, struct o2gk_done *d)
@@ -204,20 +245,25 @@ void o2gk_cq_post(struct o2gk_ep *ep, struct o2gk_done *d)
 	ep->wake = true;
 }
 
-void o2gk_cq_flush(struct o2gk_ep *ep)
+/* A portion; false: there is more to move, and room for it. */
+bool o2gk_cq_flush(struct o2gk_ep *ep)
 {
-	u32 room = cq_room(ep);
+	bool more = reclaim(ep, O2GK_STEP) == O2GK_STEP;
+	u32 n;
 
 	lockdep_assert_held(&ep->lock);
-	while (room-- && !list_empty(&ep->overflow)) {
+	for (n = 0; n < O2GK_STEP && !list_empty(&ep->overflow); n++) {
 		struct o2gk_done *d =
 			list_first_entry(&ep->overflow, struct o2gk_done, link);
 
+		if (!cq_room(ep))
+			break;
 		list_del_init(&d->link);
 		cq_write(ep, d);
 		WRITE_ONCE(ep->noverflow, ep->noverflow - 1);
 	}
 	WRITE_ONCE(ep->shared->overflow, ep->noverflow);
+	return n < O2GK_STEP && !more;
 }
 
 /* It is not to be told any more. */

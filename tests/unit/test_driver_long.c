@@ -97,7 +97,8 @@ static void many_sends(void)
 	open_large();
 	mock.send_space = 1;
 	for (u32 i = 0; i < MANY; i++)
-		assert_true(end_submit(&a, O2GD_OP_SEND, i, i, data, 5000) == 0);
+		assert_true(end_submit(&a, O2GD_OP_SEND, i, i, data, 5000) ==
+			    0);
 	for (u32 i = 0; i < 3 * O2GK_STEP; i++) {
 		struct o2gd_mem m = { .addr = (uintptr_t)data,
 				      .len = 8,
@@ -157,13 +158,70 @@ static void o2gk_ep_destroy__long(void **state)
 	world_run(close_large);
 }
 
+/* --- the ring and the dump area --- */
+
+/* All completions wait for room, and are moved in one call. */
+static void overflown(void)
+{
+	struct o2gd_cqe c;
+	u32 rank = 1;
+
+	open_large();
+	post_many(&a, 0);
+	ep_of(&a)->cq_freed = ep_of(&a)->cq_tail - 8192; /* it looks full */
+	a.shared->cq_head = ep_of(&a)->cq_freed;
+	assert_int_equal(end_call(&a, O2GD_PEER_DOWN, &rank), 0);
+	assert_int_equal(a.shared->overflow, MANY + 1);
+	a.shared->cq_head = a.cq_head;
+	mock.longest = 0;
+	assert_int_equal(end_call(&a, O2GD_KICK, NULL), 0);
+	is_short("completions that waited for room");
+	assert_int_equal(a.shared->overflow, 0);
+	for (u32 i = 0; i <= MANY; i++)
+		assert_int_equal(end_next(&a, &c), 0);
+}
+
+static void o2gk_cq_flush__long(void **state)
+{
+	world_run(overflown);
+}
+
+/* The dump area has a hole beside each block, and none is large enough. */
+static void riddled(void)
+{
+	struct o2gk_ep *ep;
+	u32 n = 0;
+
+	assert_int_equal(end_open(&a, 0, 16), 0);
+	ep = ep_of(&a);
+	spin_lock_bh(&ep->lock);
+	while (o2gk_dump_alloc(ep, 1))
+		n++;
+	assert_int_equal(n, ep->dump_blocks);
+	for (u32 i = 1; i <= n; i += 2)
+		o2gk_dump_free(ep, i);
+	mock.searched = 0;
+	assert_false(o2gk_dump_fits(ep, 2 * O2GD_BLOCK));
+	assert_int_equal(o2gk_dump_alloc(ep, 2 * O2GD_BLOCK), 0);
+	assert_true(mock.searched < 1000);
+	assert_true(o2gk_dump_fits(ep, O2GD_BLOCK));
+	o2gk_dump_free(ep, 2);
+	assert_true(o2gk_dump_fits(ep, 2 * O2GD_BLOCK));
+	assert_int_equal(o2gk_dump_alloc(ep, 2 * O2GD_BLOCK), 1);
+	spin_unlock_bh(&ep->lock);
+}
+
+static void o2gk_dump_alloc__riddled(void **state)
+{
+	world_run(riddled);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(o2gk_peer_lost__receives),
-		T(o2gk_peer_lost__sends),
-		T(o2gk_peer_lost__messages),
-		T(o2gk_ep_destroy__long),
+		T(o2gk_peer_lost__receives), T(o2gk_peer_lost__sends),
+		T(o2gk_peer_lost__messages), T(o2gk_ep_destroy__long),
+		T(o2gk_cq_flush__long),	     T(o2gk_dump_alloc__riddled),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

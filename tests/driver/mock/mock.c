@@ -548,19 +548,24 @@ static bool bit(const unsigned long *map, unsigned long n)
 	return map[n / BITS_PER_LONG] >> (n % BITS_PER_LONG) & 1;
 }
 
-unsigned long bitmap_find_next_zero_area(unsigned long *map, unsigned long size,
-					 unsigned long start, unsigned int nr,
-					 unsigned long align_mask)
+static unsigned long find_next(const unsigned long *map, unsigned long size,
+			       unsigned long at, bool value)
 {
-	unsigned long n = 0;
+	for (; at < size && test_bit(at, map) != value; at++)
+		mock.searched++;
+	return min(at, size);
+}
 
-	for (; start + nr <= size; start++) {
-		for (n = 0; n < nr && !bit(map, start + n); n++)
-			;
-		if (n == nr)
-			return start;
-	}
-	return size;
+unsigned long find_next_bit(const unsigned long *map, unsigned long size,
+			    unsigned long at)
+{
+	return find_next(map, size, at, true);
+}
+
+unsigned long find_next_zero_bit(const unsigned long *map, unsigned long size,
+				 unsigned long at)
+{
+	return find_next(map, size, at, false);
 }
 
 void bitmap_set(unsigned long *map, unsigned int start, unsigned int n)

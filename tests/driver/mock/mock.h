@@ -30,10 +30,11 @@ struct mock {
 	/* what must be as before at the end */
 	int spins, mutexes, rcu, atomic, softirq, socks;
 	unsigned int live, pinned, charged;
-	size_t bytes;	       /* of what is live */
-	unsigned int dirtied;  /* pages marked so */
-	unsigned int rests;    /* calls of cond_resched() */
-	unsigned long longest; /* calls of functions with softirqs off */
+	size_t bytes;		/* of what is live */
+	unsigned int dirtied;	/* pages marked so */
+	unsigned int rests;	/* calls of cond_resched() */
+	unsigned long searched; /* bits of maps that were passed over */
+	unsigned long longest;	/* calls of functions with softirqs off */
 	size_t largest; /* that was allocated in one piece, for tests to look */
 	int maps;
 	bool signal; /* one is pending */

@@ -269,9 +269,10 @@ int xa_alloc_cyclic_bh(struct xarray *xa, u32 *index, void *p,
 		       struct xa_limit limit, u32 *next, gfp_t gfp);
 void xa_destroy(struct xarray *xa);
 
-unsigned long bitmap_find_next_zero_area(unsigned long *map, unsigned long size,
-					 unsigned long start, unsigned int nr,
-					 unsigned long align_mask);
+unsigned long find_next_bit(const unsigned long *map, unsigned long size,
+			    unsigned long at);
+unsigned long find_next_zero_bit(const unsigned long *map, unsigned long size,
+				 unsigned long at);
 void bitmap_set(unsigned long *map, unsigned int start, unsigned int n);
 void bitmap_clear(unsigned long *map, unsigned int start, unsigned int n);
 static inline bool test_bit(unsigned long n, const unsigned long *map)
