@@ -23,7 +23,6 @@ static u32 log2_of(u32 n)
 static void set_bins(struct o2g_match *m, struct o2g_match_bin *bins, u32 nbins)
 {
 	env_assert(nbins >= O2G_MATCH_MIN_BINS && !(nbins & (nbins - 1)));
-	memset(bins, 0, (size_t)nbins * sizeof(*bins));
 	m->bins = bins;
 	m->nbins = nbins;
 	m->shift = 64 - log2_of(nbins);
@@ -36,6 +35,7 @@ void o2g_match_init(struct o2g_match *m, struct o2g_match_bin *bins, u32 nbins,
 	memset(m, 0, sizeof(*m));
 	m->key[0] = mix(seed + 0x9e3779b97f4a7c15ull) | 1;
 	m->key[1] = mix(m->key[0] ^ seed) | 1;
+	memset(bins, 0, (size_t)nbins * sizeof(*bins));
 	set_bins(m, bins, nbins);
 	o2g_list_init(&m->wild);
 	o2g_list_init(&m->arrived);
@@ -47,15 +47,17 @@ u32 o2g_match_best_nbins(const struct o2g_match *m)
 
 	while (nbins / 2 < m->nkeys && nbins < 1u << 31)
 		nbins *= 2;
-	return nbins == m->nbins ? 0 : nbins;
+	return nbins == m->nbins || m->old ? 0 : nbins;
 }
 
-static void move_chain(struct o2g_match *m, struct o2g_match_entry *e,
-		       bool posted)
+/* How many keys that were. */
+static u32 move_chain(struct o2g_match *m, struct o2g_match_entry *e,
+		      bool posted)
 {
 	struct o2g_match_entry *next;
+	u32 n = 0;
 
-	for (; e; e = next) {
+	for (; e; e = next, n++) {
 		struct o2g_match_bin *b = match_bin_of(m, e->src, e->tag);
 		struct o2g_match_entry **slot = posted ? &b->posted : &b->unexp;
 
@@ -63,19 +65,48 @@ static void move_chain(struct o2g_match *m, struct o2g_match_entry *e,
 		e->chain = *slot;
 		*slot = e;
 	}
+	return n;
+}
+
+void o2g_match_rehash_begin(struct o2g_match *m, struct o2g_match_bin *bins,
+			    u32 nbins)
+{
+	m->old = m->bins;
+	m->old_nbins = m->nbins;
+	m->old_shift = m->shift;
+	m->moved = 0;
+	set_bins(m, bins, nbins);
+}
+
+struct o2g_match_bin *o2g_match_rehash_some(struct o2g_match *m, u32 max)
+{
+	struct o2g_match_bin *old = m->old;
+	u32 n = 0;
+
+	while (n < max && m->moved < m->old_nbins) {
+		struct o2g_match_bin *b = &old[m->moved++];
+
+		n += 1 + move_chain(m, b->posted, true);
+		n += move_chain(m, b->unexp, false);
+	}
+	if (m->moved < m->old_nbins)
+		old = NULL;
+	else
+		m->old = NULL;
+	m->hot = match_bin_of(m, m->hot_src, m->hot_tag);
+	return old;
 }
 
 struct o2g_match_bin *o2g_match_rehash(struct o2g_match *m,
 				       struct o2g_match_bin *bins, u32 nbins)
 {
-	struct o2g_match_bin *old = m->bins;
-	u32 n = m->nbins;
+	struct o2g_match_bin *old;
 
-	set_bins(m, bins, nbins);
-	for (u32 i = 0; i < n; i++) {
-		move_chain(m, old[i].posted, true);
-		move_chain(m, old[i].unexp, false);
-	}
+	memset(bins, 0, (size_t)nbins * sizeof(*bins));
+	o2g_match_rehash_begin(m, bins, nbins);
+	do
+		old = o2g_match_rehash_some(m, ~0u);
+	while (!old);
 	return old;
 }
 
@@ -109,7 +140,8 @@ oldest_accepted(const struct o2g_match *m, const struct o2g_match_entry *recv)
 		struct o2g_match_entry *e =
 			container_of(pos, struct o2g_match_entry, order);
 
-		if (o2g_match_accepts(recv, e->src, e->tag))
+		if (o2g_match_accepts(recv, e->src, e->tag) &&
+		    e->queued != MATCH_MARK)
 			return e;
 	}
 	return NULL;
@@ -272,22 +304,36 @@ static void each_in_list(struct o2g_list *head,
 {
 	struct o2g_list *pos, *tmp;
 
-	o2g_list_for_each_safe(pos, tmp, head)
-		fn(container_of(pos, struct o2g_match_entry, order), arg);
+	o2g_list_for_each_safe(pos, tmp, head) {
+		struct o2g_match_entry *e =
+			container_of(pos, struct o2g_match_entry, order);
+
+		if (e->queued != MATCH_MARK)
+			fn(e, arg);
+	}
+}
+
+static void each_in_bins(const struct o2g_match_bin *bins, u32 from, u32 nbins,
+			 void (*fn)(struct o2g_match_entry *, void *),
+			 void *arg)
+{
+	struct o2g_match_entry *e, *next;
+
+	for (u32 i = from; i < nbins; i++) {
+		for (e = bins[i].posted; e; e = next) {
+			next = e->chain;
+			each_of_key(e, fn, arg);
+		}
+	}
 }
 
 void o2g_match_each_posted(struct o2g_match *m,
 			   void (*fn)(struct o2g_match_entry *, void *),
 			   void *arg)
 {
-	struct o2g_match_entry *e, *next;
-
-	for (u32 i = 0; i < m->nbins; i++) {
-		for (e = m->bins[i].posted; e; e = next) {
-			next = e->chain;
-			each_of_key(e, fn, arg);
-		}
-	}
+	if (m->old)
+		each_in_bins(m->old, m->moved, m->old_nbins, fn, arg);
+	each_in_bins(m->bins, 0, m->nbins, fn, arg);
 	each_in_list(&m->wild, fn, arg);
 }
 
@@ -296,4 +342,31 @@ void o2g_match_each_unexpected(struct o2g_match *m,
 			       void *arg)
 {
 	each_in_list(&m->arrived, fn, arg);
+}
+
+void o2g_match_walk_begin(struct o2g_match *m, struct o2g_match_walk *w)
+{
+	w->mark.queued = MATCH_MARK;
+	o2g_list_add_tail(&w->mark.order, m->arrived.next);
+}
+
+bool o2g_match_walk(struct o2g_match *m, struct o2g_match_walk *w, u32 max,
+		    void (*fn)(struct o2g_match_entry *, void *), void *arg)
+{
+	struct o2g_list *mark = &w->mark.order;
+
+	for (; max && mark->next != &m->arrived; max--) {
+		struct o2g_list *next = mark->next;
+		struct o2g_match_entry *e =
+			container_of(next, struct o2g_match_entry, order);
+
+		o2g_list_del(mark);
+		o2g_list_add_tail(mark, next->next);
+		if (e->queued != MATCH_MARK)
+			fn(e, arg);
+	}
+	if (mark->next != &m->arrived)
+		return false;
+	o2g_list_del(mark);
+	return true;
 }

@@ -54,6 +54,9 @@ struct o2g_match {
 	u64 hot_tag;
 	u32 hot_src;
 	u64 next_seq;
+	/* what is not in bins yet: bins from `moved` on of a smaller table */
+	struct o2g_match_bin *old;
+	u32 old_nbins, old_shift, moved;
 	u64 nposted, nunexp;
 	u32 nkeys;		 /* distinct keys chained, both sides */
 	struct o2g_list wild;	 /* posted receives with a wildcard */
@@ -77,6 +80,13 @@ static inline u32 o2g_match_wants(const struct o2g_match *m)
  */
 struct o2g_match_bin *o2g_match_rehash(struct o2g_match *m,
 				       struct o2g_match_bin *bins, u32 nbins);
+/*
+ * The same in portions: a table that is larger and clear; then @max bins and keys
+ * at a time, until the old table is returned. All else goes on meanwhile.
+ */
+void o2g_match_rehash_begin(struct o2g_match *m, struct o2g_match_bin *bins,
+			    u32 nbins);
+struct o2g_match_bin *o2g_match_rehash_some(struct o2g_match *m, u32 max);
 
 /* Does a receive (src, tag, ignore) accept a message (src, tag)? */
 static inline bool o2g_match_accepts(const struct o2g_match_entry *r, u32 src,
@@ -117,5 +127,16 @@ void o2g_match_each_posted(struct o2g_match *m,
 void o2g_match_each_unexpected(struct o2g_match *m,
 			       void (*fn)(struct o2g_match_entry *, void *),
 			       void *arg);
+
+/*
+ * Walk the unexpected messages in order of arrival, @max at a time, while others come
+ * and go: a mark in their list says how far. True: that was the last.
+ */
+struct o2g_match_walk {
+	struct o2g_match_entry mark;
+};
+void o2g_match_walk_begin(struct o2g_match *m, struct o2g_match_walk *w);
+bool o2g_match_walk(struct o2g_match *m, struct o2g_match_walk *w, u32 max,
+		    void (*fn)(struct o2g_match_entry *, void *), void *arg);
 
 #endif

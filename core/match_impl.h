@@ -12,7 +12,8 @@ enum match_queue {
 	MATCH_NOT_QUEUED,
 	MATCH_POSTED_EXACT,
 	MATCH_POSTED_WILD,
-	MATCH_UNEXPECTED
+	MATCH_UNEXPECTED,
+	MATCH_MARK /* not an entry: how far somebody has walked */
 };
 
 /*
@@ -28,6 +29,12 @@ static inline struct o2g_match_bin *match_bin_of(const struct o2g_match *m,
 	u64 h = (tag >> 2) * m->key[0] + src * m->key[1];
 
 	h = (h ^ (h >> 32)) * 0x9e3779b97f4a7c15ull;
+	if (unlikely(m->old)) {
+		u64 i = (h >> m->old_shift) ^ (tag & (O2G_MATCH_MIN_BINS - 1));
+
+		if (i >= m->moved)
+			return &m->old[i];
+	}
 	return &m->bins[(h >> m->shift) ^ (tag & (O2G_MATCH_MIN_BINS - 1))];
 }
 

@@ -241,7 +241,6 @@ static struct o2g_unexp *unexp_alloc(struct o2g_core *c, struct o2g_peer *p,
 	u = unexp_get(ep);
 	if (!u)
 		return NULL;
-	INIT_LIST_HEAD(&u->link);
 	u->core.body.type = O2GK_SEG_KERNEL;
 	u->core.body.len = body;
 	if (!unexp_body(ep, u, body)) {
@@ -259,7 +258,6 @@ static void unexp_free(struct o2g_core *c, struct o2g_unexp *unexp)
 	struct o2gk_unexp *u = o2gk_unexp_of(unexp);
 
 	ep->stats.unexpected_bytes -= unexp->body.len + sizeof(*u);
-	list_del(&u->link);
 	o2gk_dump_free(ep, u->dump);
 	kfree(u->kbuf);
 	unexp_put(ep, u);

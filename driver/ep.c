@@ -124,11 +124,40 @@ static void unpin_all(struct o2gk_ep *ep)
 		o2gk_pin_free(pin);
 }
 
+static struct o2g_match_bin *new_bins(struct o2gk_ep *ep, u32 n)
+{
+	struct mem_cgroup *before = set_active_memcg(ep->memcg);
+	struct o2g_match_bin *bins; /* whoever asks may be a worker */
+
+	bins = kvcalloc(n, sizeof(*bins), GFP_KERNEL_ACCOUNT);
+	set_active_memcg(before);
+	return bins;
+}
+
+/* Whoever has begun to move also ends it: meanwhile no larger table is wanted. */
+static struct o2g_match_bin *move_bins(struct o2gk_ep *ep,
+				       struct o2g_match_bin *bins, u32 n)
+{
+	struct o2g_match *m = &ep->core.match;
+	struct o2g_match_bin *old = bins;
+
+	spin_lock_bh(&ep->lock);
+	if (o2g_match_wants(m) && n > m->nbins) {
+		o2g_match_rehash_begin(m, bins, n);
+		while (!(old = o2g_match_rehash_some(m, O2GK_STEP))) {
+			spin_unlock_bh(&ep->lock);
+			cond_resched();
+			spin_lock_bh(&ep->lock);
+		}
+	}
+	spin_unlock_bh(&ep->lock);
+	return old;
+}
+
 /* Failing to get memory only costs time. */
 static void grow_bins(struct o2gk_ep *ep)
 {
-	struct o2g_match_bin *bins, *old = NULL;
-	struct mem_cgroup *before;
+	struct o2g_match_bin *bins;
 	u32 n;
 
 	/* Without the lock: too late or too early by one call does no harm. */
@@ -139,18 +168,9 @@ static void grow_bins(struct o2gk_ep *ep)
 	spin_unlock_bh(&ep->lock);
 	if (!n)
 		return;
-	before = set_active_memcg(ep->memcg); /* this may be a worker */
-	bins = kvcalloc(n, sizeof(*bins), GFP_KERNEL_ACCOUNT);
-	set_active_memcg(before);
-	if (!bins)
-		return;
-	spin_lock_bh(&ep->lock);
-	if (n > ep->core.match.nbins)
-		old = o2g_match_rehash(&ep->core.match, bins, n);
-	else
-		old = bins;
-	spin_unlock_bh(&ep->lock);
-	kvfree(old);
+	bins = new_bins(ep, n);
+	if (bins)
+		kvfree(move_bins(ep, bins, n));
 }
 
 void o2gk_ep_housekeeping(struct o2gk_ep *ep)
@@ -200,7 +220,6 @@ struct o2gk_ep *o2gk_ep_create(void)
 	INIT_LIST_HEAD(&ep->dirty);
 	INIT_LIST_HEAD(&ep->losing);
 	INIT_LIST_HEAD(&ep->unpin);
-	INIT_LIST_HEAD(&ep->taken);
 	INIT_WORK(&ep->work, work);
 	xa_init_flags(&ep->peers, XA_FLAGS_LOCK_BH | XA_FLAGS_ACCOUNT);
 	o2g_list_init(&ep->reserve.answers);
@@ -332,7 +351,6 @@ static void drop_posted(struct o2gk_ep *ep)
 static void drop_unexpected(struct o2gk_ep *ep)
 {
 	struct o2g_match *m = &ep->core.match;
-	struct o2gk_unexp *t, *next;
 	u32 n = 0;
 
 	while (!o2g_list_empty(&m->arrived)) {
@@ -343,12 +361,6 @@ static void drop_unexpected(struct o2gk_ep *ep)
 		o2g_match_remove(m, e);
 		o2g_list_del(&u->link);
 		o2gk_core_ops.unexp_free(&ep->core, u);
-		if (++n % O2GK_STEP == 0)
-			step(ep);
-	}
-	list_for_each_entry_safe(t, next, &ep->taken, link) {
-		o2gk_peer_put(o2gk_peer_of(t->core.peer));
-		o2gk_core_ops.unexp_free(&ep->core, &t->core);
 		if (++n % O2GK_STEP == 0)
 			step(ep);
 	}
@@ -365,18 +377,34 @@ static void drop_peers(struct o2gk_ep *ep)
 	}
 }
 
+static void drop_taken(struct o2gk_ep *ep)
+{
+	u32 n = 0;
+
+	while (ep->taken) {
+		struct o2gk_unexp *u =
+			container_of(ep->taken, struct o2gk_unexp, handle);
+
+		o2g_cookies_del(&ep->taken, &u->handle);
+		o2gk_peer_put(o2gk_peer_of(u->core.peer));
+		o2gk_core_ops.unexp_free(&ep->core, &u->core);
+		if (++n % O2GK_STEP == 0)
+			step(ep);
+	}
+}
+
 static void drop_mems(struct o2gk_ep *ep)
 {
-	struct o2gk_mem *m, *next;
-	u32 i, n = 0;
+	u32 n = 0;
 
-	for (i = 0; ep->mems && i < O2GK_MEM_BINS; i++) {
-		list_for_each_entry_safe(m, next, &ep->mems[i], link) {
-			list_del_init(&m->link);
-			o2gk_mem_put(ep, m);
-			if (++n % O2GK_STEP == 0)
-				step(ep);
-		}
+	while (ep->mems) {
+		struct o2gk_mem *m =
+			container_of(ep->mems, struct o2gk_mem, key);
+
+		o2g_cookies_del(&ep->mems, &m->key);
+		o2gk_mem_put(ep, m);
+		if (++n % O2GK_STEP == 0)
+			step(ep);
 	}
 }
 
@@ -438,6 +466,7 @@ static void close_ready(struct o2gk_ep *ep)
 	o2gk_lost_finish_all(ep);
 	spin_lock_bh(&ep->lock);
 	drop_unexpected(ep);
+	drop_taken(ep);
 	drop_mems(ep);
 	o2gk_reserve_free(ep);
 	spin_unlock_bh(&ep->lock);
@@ -456,7 +485,6 @@ void o2gk_ep_destroy(struct o2gk_ep *ep)
 	}
 	if (ep->wq)
 		destroy_workqueue(ep->wq);
-	kvfree(ep->mems);
 	kvfree(ep->core.match.bins);
 	if (ep->mm) {
 		o2gk_area_destroy(ep);

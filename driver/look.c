@@ -175,11 +175,30 @@ void o2gk_found_entry(struct o2gk_found *f, enum o2gd_queue queue,
 	f->count++;
 }
 
-static void add_posted(struct o2g_match_entry *m, void *arg)
+static void add_posted(struct o2gk_found *f, const struct o2gk_req *r)
 {
-	o2gk_found_entry(arg, O2GD_QUEUE_POSTED, m,
-			 container_of(m, struct o2g_req, match)->len,
-			 O2GD_BODY_HERE);
+	if (r->phase == O2GK_BUSY && r->core.kind == O2G_REQ_RECV &&
+	    r->core.state == O2G_ST_POSTED)
+		o2gk_found_entry(f, O2GD_QUEUE_POSTED, &r->core.match,
+				 r->core.len, O2GD_BODY_HERE);
+}
+
+static void breathe(struct o2gk_ep *ep)
+{
+	spin_unlock_bh(&ep->lock);
+	cond_resched();
+	spin_lock_bh(&ep->lock);
+}
+
+static void posted(struct o2gk_ep *ep, struct o2gk_found *f)
+{
+	u32 i;
+
+	for (i = 0; i < ep->nslots; i++) {
+		add_posted(f, o2gk_req_find(ep, i));
+		if (i % O2GK_STEP == O2GK_STEP - 1)
+			breathe(ep);
+	}
 }
 
 static void add_unexpected(struct o2g_match_entry *m, void *arg)
@@ -192,6 +211,17 @@ static void add_unexpected(struct o2g_match_entry *m, void *arg)
 						  O2GD_BODY_ARRIVING);
 }
 
+static void unexpected(struct o2gk_ep *ep, struct o2gk_found *f)
+{
+	struct o2g_match_walk w;
+
+	o2g_match_walk_begin(&ep->core.match, &w);
+	while (!o2g_match_walk(&ep->core.match, &w, O2GK_STEP, add_unexpected,
+			       f))
+		breathe(ep);
+}
+
+/* What changes meanwhile is shown as it is when it is come to, or not at all. */
 static void queues(struct o2gk_ep *ep, struct o2gk_found *f)
 {
 	if (ep->paper) {
@@ -200,8 +230,8 @@ static void queues(struct o2gk_ep *ep, struct o2gk_found *f)
 	}
 	o2gk_ep_lock(ep);
 	o2gk_sq_drain(ep);
-	o2g_match_each_posted(&ep->core.match, add_posted, f);
-	o2g_match_each_unexpected(&ep->core.match, add_unexpected, f);
+	posted(ep, f);
+	unexpected(ep, f);
 	o2gk_ep_unlock(ep, O2GK_WORKER, NULL);
 }
 

@@ -11,8 +11,6 @@
 
 #include <linux/bvec.h>
 #include <linux/compat.h>
-#include <linux/hash.h>
-#include <linux/log2.h>
 #include <linux/mm.h>
 #include <linux/overflow.h>
 #include <linux/random.h>
@@ -241,43 +239,24 @@ void o2gk_seg_iter(const struct o2g_seg *seg, unsigned int direction, u64 off,
 
 /* --- registered memory --- */
 
-/* A peer asks for keys as often as it likes. */
-static struct list_head *mem_bin(struct o2gk_ep *ep, u64 key)
-{
-	return &ep->mems[hash_64(key ^ ep->mem_seed, ilog2(O2GK_MEM_BINS))];
-}
-
+/* A peer asks for keys as often as it likes, and the program may have many. */
 static struct o2gk_mem *mem_by_key(struct o2gk_ep *ep, u64 key)
 {
-	struct o2gk_mem *m;
+	struct o2g_cookie *k = o2g_cookies_find(ep->mems, key);
 
-	if (!ep->mems)
-		return NULL;
-	list_for_each_entry(m, mem_bin(ep, key), link)
-		if (m->key == key)
-			return m;
-	return NULL;
+	return k ? container_of(k, struct o2gk_mem, key) : NULL;
 }
 
-static int make_bins(struct o2gk_ep *ep)
+static int mem_link(struct o2gk_ep *ep, struct o2gk_mem *m)
 {
-	struct list_head *bins;
-	u32 i;
-
-	if (READ_ONCE(ep->mems))
-		return 0;
-	bins = kvcalloc(O2GK_MEM_BINS, sizeof(*bins), GFP_KERNEL_ACCOUNT);
-	if (!bins)
-		return -ENOMEM;
-	for (i = 0; i < O2GK_MEM_BINS; i++)
-		INIT_LIST_HEAD(&bins[i]);
-	spin_lock_bh(&ep->lock);
-	if (!ep->mems) {
-		ep->mem_seed = get_random_u64();
-		swap(ep->mems, bins);
-	}
-	spin_unlock_bh(&ep->lock);
-	kvfree(bins);
+	lockdep_assert_held(&ep->lock);
+	if (mem_by_key(ep, m->key.value))
+		return -EEXIST;
+	o2g_cookies_add(&ep->mems, &m->key);
+	if (m->pin)
+		ep->stats.pinned_pages += m->pin->n;
+	else
+		ep->stats.pin_refused++;
 	return 0;
 }
 
@@ -291,9 +270,6 @@ int o2gk_mem_add(struct o2gk_ep *ep, const struct o2gd_mem *a)
 	if (!a->access || a->access & ~(O2GD_READ | O2GD_WRITE) || a->pad ||
 	    !a->key)
 		return -EINVAL;
-	err = make_bins(ep);
-	if (err)
-		return err;
 	m = kzalloc(sizeof(*m), GFP_KERNEL_ACCOUNT);
 	if (!m)
 		return -ENOMEM;
@@ -306,17 +282,10 @@ int o2gk_mem_add(struct o2gk_ep *ep, const struct o2gd_mem *a)
 	m->access = a->access;
 	m->refs = 1;
 	m->pin = o2gk_pin_user(ep, &m->iov, 1, a->access & O2GD_WRITE);
-	m->key = a->key;
+	m->key.value = a->key;
+	m->key.weight = get_random_u64();
 	o2gk_ep_lock(ep);
-	if (mem_by_key(ep, a->key)) {
-		err = -EEXIST;
-	} else {
-		list_add(&m->link, mem_bin(ep, m->key));
-		if (m->pin)
-			ep->stats.pinned_pages += m->pin->n;
-		else
-			ep->stats.pin_refused++;
-	}
+	err = mem_link(ep, m);
 	o2gk_ep_unlock(ep, O2GK_CALLER, NULL);
 	if (err) {
 		o2gk_pin_free(m->pin);
@@ -341,7 +310,7 @@ int o2gk_mem_drop(struct o2gk_ep *ep, u64 key)
 	o2gk_ep_lock(ep);
 	m = mem_by_key(ep, key);
 	if (m) {
-		list_del_init(&m->link);
+		o2g_cookies_del(&ep->mems, &m->key);
 		o2gk_mem_put(ep, m);
 	}
 	o2gk_ep_unlock(ep, O2GK_CALLER, NULL);

@@ -35,7 +35,6 @@
 #define O2GK_TX_TURN 64	  /* calls to TCP, then others get the processor */
 #define O2GK_TX_GATHER 16 /* small packets in one of them */
 #define O2GK_UNPIN_BATCH 16
-#define O2GK_MEM_BINS 4096
 #define O2GK_ANSWERS 4 /* kept for what one packet brings about: reserve.c */
 #define O2GK_LOCAL_EAGER \
 	(16 << 10) /* of a body copied under ep->lock: mail.c */
@@ -96,13 +95,11 @@ struct o2gk_unexp {
 	u32 dump;   /* block + 1, or 0: */
 	void *kbuf; /* ... the dump area was full, or it is so short: */
 	u8 small[O2GD_INLINE];
-	u64 handle;	       /* taken by a matched probe; 0 otherwise */
-	struct list_head link; /* ep->taken */
+	struct o2g_cookie handle; /* ep->taken, by a matched probe */
 };
 
 struct o2gk_mem {
-	struct list_head link; /* ep->mems, by key */
-	u64 key;
+	struct o2g_cookie key; /* ep->mems */
 	u64 len;
 	u32 access;
 	u32 refs; /* its registration, packets that use it */
@@ -271,10 +268,9 @@ struct o2gk_ep {
 
 	struct o2gk_unexp *spare; /* what the next unexpected message gets */
 	struct o2gk_reserve reserve;
-	struct list_head taken; /* messages held by matched probes */
+	struct o2g_cookie *taken; /* messages held by matched probes */
 	u64 next_handle;
-	struct list_head *mems; /* O2GK_MEM_BINS, once there is one */
-	u64 mem_seed;
+	struct o2g_cookie *mems;
 	struct o2gk_mem *used_mem; /* what the core was given last */
 
 	wait_queue_head_t wait;

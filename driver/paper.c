@@ -58,9 +58,26 @@ void o2gk_paper_news(struct o2gk_paper *paper)
 
 /* --- what is left for process context --- */
 
+/* One worker at a time: what it has begun it also ends. */
+static void move_bins(struct o2gk_paper *paper, struct o2g_match_bin *bins,
+		      u32 n)
+{
+	struct o2g_match_bin *old;
+
+	o2gk_paper_lock(paper);
+	o2g_match_rehash_begin(&paper->match, bins, n);
+	while (!(old = o2g_match_rehash_some(&paper->match, O2GK_STEP))) {
+		o2gk_paper_unlock(paper);
+		cond_resched();
+		o2gk_paper_lock(paper);
+	}
+	o2gk_paper_unlock(paper);
+	kvfree(old);
+}
+
 static void grow_bins(struct o2gk_paper *paper)
 {
-	struct o2g_match_bin *bins, *old;
+	struct o2g_match_bin *bins;
 	struct mem_cgroup *before;
 	u32 n;
 
@@ -72,14 +89,8 @@ static void grow_bins(struct o2gk_paper *paper)
 	before = set_active_memcg(paper->memcg); /* this is a worker */
 	bins = kvcalloc(n, sizeof(*bins), GFP_KERNEL_ACCOUNT);
 	set_active_memcg(before);
-	if (!bins)
-		return;
-	o2gk_paper_lock(paper);
-	old = n > paper->match.nbins ?
-		      o2g_match_rehash(&paper->match, bins, n) :
-		      bins;
-	o2gk_paper_unlock(paper);
-	kvfree(old);
+	if (bins)
+		move_bins(paper, bins, n);
 }
 
 static void work(struct work_struct *w)

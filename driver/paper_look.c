@@ -40,12 +40,27 @@ void o2gk_paper_info(struct o2gk_paper *paper, struct o2gd_info *i)
 	o2gk_paper_unlock(paper);
 }
 
-static void add_posted(struct o2g_match_entry *m, void *arg)
+static void breathe(struct o2gk_paper *paper)
 {
-	o2gk_found_entry(
-		arg, O2GD_QUEUE_POSTED, m,
-		container_of(m, struct o2gk_paper_recv, match)->buffer.iov_len,
-		O2GD_BODY_HERE);
+	o2gk_paper_unlock(paper);
+	cond_resched();
+	o2gk_paper_lock(paper);
+}
+
+static void posted(struct o2gk_paper *paper, struct o2gk_found *f)
+{
+	struct o2gk_paper_recv *r;
+	unsigned long number = 0;
+	u32 n = 0;
+
+	while ((r = xa_find(&paper->posted, &number, ULONG_MAX, XA_PRESENT))) {
+		if (r->match.queued) /* or it only has its number yet */
+			o2gk_found_entry(f, O2GD_QUEUE_POSTED, &r->match,
+					 r->buffer.iov_len, O2GD_BODY_HERE);
+		number++;
+		if (++n % O2GK_STEP == 0)
+			breathe(paper);
+	}
 }
 
 static void add_message(struct o2g_match_entry *m, void *arg)
@@ -59,9 +74,13 @@ static void add_message(struct o2g_match_entry *m, void *arg)
 
 void o2gk_paper_queues(struct o2gk_paper *paper, struct o2gk_found *f)
 {
+	struct o2g_match_walk w;
+
 	o2gk_paper_lock(paper);
-	o2g_match_each_posted(&paper->match, add_posted, f);
-	o2g_match_each_unexpected(&paper->match, add_message, f);
+	posted(paper, f);
+	o2g_match_walk_begin(&paper->match, &w);
+	while (!o2g_match_walk(&paper->match, &w, O2GK_STEP, add_message, f))
+		breathe(paper);
 	o2gk_paper_unlock(paper);
 }
 

@@ -6,6 +6,7 @@
  */
 #include "o2gk.h"
 
+#include <linux/random.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
@@ -171,12 +172,9 @@ static void init_req(struct o2gk_req *r, const struct o2gd_sqe *e,
 
 static struct o2gk_unexp *find_taken(struct o2gk_ep *ep, u64 handle)
 {
-	struct o2gk_unexp *u;
+	struct o2g_cookie *k = o2g_cookies_find(ep->taken, handle);
 
-	list_for_each_entry(u, &ep->taken, link)
-		if (u->handle == handle)
-			return u;
-	return NULL;
+	return k ? container_of(k, struct o2gk_unexp, handle) : NULL;
 }
 
 /* -ENXIO: one that has to be met, in process context. */
@@ -231,7 +229,7 @@ static int start(struct o2gk_ep *ep, const struct o2gd_sqe *e,
 		break;
 	case O2GD_OP_MRECV:
 		r->core.kind = O2G_REQ_RECV;
-		list_del_init(&u->link);
+		o2g_cookies_del(&ep->taken, &u->handle);
 		from = o2gk_peer_of(u->core.peer);
 		o2g_proto_mrecv(&ep->core, &r->core, &u->core);
 		o2gk_peer_put(from);
@@ -405,10 +403,11 @@ int o2gk_cancel(struct o2gk_ep *ep, u32 slot)
 
 static void take(struct o2gk_ep *ep, struct o2gk_unexp *u, u64 *handle)
 {
-	u->handle = ++ep->next_handle;
+	u->handle.value = ++ep->next_handle;
+	u->handle.weight = get_random_u64();
 	refcount_inc(&o2gk_peer_of(u->core.peer)->refs);
-	list_add_tail(&u->link, &ep->taken);
-	*handle = u->handle;
+	o2g_cookies_add(&ep->taken, &u->handle);
+	*handle = u->handle.value;
 }
 
 int o2gk_probe(struct o2gk_ep *ep, struct o2gd_probe *a)

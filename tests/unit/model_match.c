@@ -200,6 +200,26 @@ static void op_peek(struct world *w)
 	CHECK(got == want);
 }
 
+/* A portion of what was begun. */
+static void rehash_some(struct world *w, u32 max)
+{
+	struct o2g_match_bin *old = w->m.old;
+	struct o2g_match_bin *over = o2g_match_rehash_some(&w->m, max);
+
+	CHECK(over ? over == old && !w->m.old : w->m.old == old);
+	free(over);
+}
+
+static void rehash_begin(struct world *w)
+{
+	u32 nbins = O2G_MATCH_MIN_BINS << below(12);
+	struct o2g_match_bin *bins = new_bins(nbins);
+
+	memset(bins, 0, nbins * sizeof(*bins));
+	o2g_match_rehash_begin(&w->m, bins, nbins);
+	CHECK(!o2g_match_wants(&w->m));
+}
+
 static void op_rehash(struct world *w)
 {
 	u32 nbins = o2g_match_wants(&w->m);
@@ -223,8 +243,12 @@ static void one_op(struct world *w)
 		op_remove(w);
 		return;
 	}
-	if (r == 0)
+	if (w->m.old && r % 10 == 0)
+		rehash_some(w, 1 + (u32)below(30));
+	else if (r == 0 && !w->m.old)
 		op_rehash(w);
+	else if (r == 1 && !w->m.old)
+		rehash_begin(w);
 	else if (r < 60)
 		op_peek(w);
 	else if (r < 100)
@@ -256,6 +280,8 @@ static void run(u64 ops, u64 seed)
 			now = w.ref.posted.n + w.ref.unexp.n;
 			deepest = now > deepest ? now : deepest;
 		}
+		while (w.m.old)
+			rehash_some(&w, 1000);
 		end_round(&w);
 	}
 	printf(", %" PRIu64 " rounds, up to %" PRIu64 " entries queued: ok\n",

@@ -158,6 +158,42 @@ static void o2gk_ep_destroy__long(void **state)
 	world_run(close_large);
 }
 
+/* --- looking, and a table that grows --- */
+
+static struct o2gd_queue_entry found[2 * MANY];
+
+static void look(void)
+{
+	struct o2gd_look q = { .max = 2 * MANY, .addr = (uintptr_t)found };
+	struct o2gd_info i;
+
+	open_large();
+	peer_of(&a, 1)->core.granted = peer_of(&b, 0)->core.credit = 32 << 20;
+	mock.longest = 0;
+	for (u32 n = 0; n < MANY; n++) { /* the table grows */
+		assert_int_equal(end_inject(&b, MANY + n, data, 8), 0);
+		mock_run();
+	}
+	post_many(&a, 0);
+	is_short("the table of bins");
+	assert_true(ep_of(&a)->core.match.nbins >= 8192);
+	q.id = ep_of(&a)->id;
+	mock.longest = 0;
+	assert_int_equal(end_call(&b, O2GD_QUEUES, &q), 0);
+	assert_int_equal(end_call(&a, O2GD_INFO, &i), 0);
+	is_short("looking at queues");
+	assert_int_equal(q.count, 2 * MANY);
+	for (u32 n = 0; n < 2 * MANY; n++)
+		assert_int_equal(found[n].queue, n < MANY ?
+							 O2GD_QUEUE_POSTED :
+							 O2GD_QUEUE_UNEXPECTED);
+}
+
+static void look__long(void **state)
+{
+	world_run(look);
+}
+
 /* --- the ring and the dump area --- */
 
 /* All completions wait for room, and are moved in one call. */
@@ -219,9 +255,13 @@ static void o2gk_dump_alloc__riddled(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(o2gk_peer_lost__receives), T(o2gk_peer_lost__sends),
-		T(o2gk_peer_lost__messages), T(o2gk_ep_destroy__long),
-		T(o2gk_cq_flush__long),	     T(o2gk_dump_alloc__riddled),
+		T(o2gk_peer_lost__receives),
+		T(o2gk_peer_lost__sends),
+		T(o2gk_peer_lost__messages),
+		T(o2gk_ep_destroy__long),
+		T(look__long),
+		T(o2gk_cq_flush__long),
+		T(o2gk_dump_alloc__riddled),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

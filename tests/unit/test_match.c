@@ -138,6 +138,66 @@ static void o2g_match_rehash__smaller(void **state)
 	assert_empty();
 }
 
+/* Everything is found while it moves, and no portion is longer than asked for. */
+static void o2g_match_rehash_some__in_portions(void **state)
+{
+	struct o2g_match_bin *more = calloc(64, sizeof(*more)), *old = NULL;
+	int portions = 0, next = 0;
+
+	for (int i = 0; i < 100; i++)
+		recv(i, 1, i, 0);
+	o2g_match_rehash_begin(&m, more, 64);
+	assert_int_equal(o2g_match_wants(&m), 0);
+	for (; !old; portions++) {
+		old = o2g_match_rehash_some(&m, 1);
+		if (next < 100) {
+			assert_ptr_equal(o2g_match_arrive(&m, 1, next),
+					 &e[next]);
+			next++;
+		}
+	}
+	assert_ptr_equal(old, bins);
+	assert_int_equal(portions, NBINS);
+	memset(bins, 0xff, sizeof(bins));
+	for (; next < 100; next++)
+		assert_ptr_equal(o2g_match_arrive(&m, 1, next), &e[next]);
+	assert_empty();
+	free(more);
+}
+
+/* --- o2g_match_walk --- */
+
+static void walked(struct o2g_match_entry *x, void *arg)
+{
+	u32 *n = arg;
+
+	assert_ptr_equal(x, &e[2 * *n]);
+	++*n;
+}
+
+/* Others come, go and are matched meanwhile; the mark is nobody's message. */
+static void o2g_match_walk__while_they_change(void **state)
+{
+	struct o2g_match_walk w;
+	u32 n = 0;
+
+	for (int i = 0; i < 40; i += 2)
+		msg(i, 1, i);
+	o2g_match_walk_begin(&m, &w);
+	while (!o2g_match_walk(&m, &w, 3, walked, &n)) {
+		assert_ptr_equal(o2g_match_peek(&m, ANY, 0, ~0ull), &e[0]);
+		if (n == 3)
+			msg(40, 1, 40);
+		if (n == 9) /* the one before the mark, and where it is */
+			assert_true(o2g_match_remove(&m, &e[16]));
+	}
+	assert_int_equal(n, 21);
+	for (int i = 0; i <= 40; i += 2)
+		if (i != 16)
+			assert_ptr_equal(recv(50, ANY, 0, ~0ull), &e[i]);
+	assert_empty();
+}
+
 /* --- o2g_match_accepts --- */
 
 static void o2g_match_accepts__source_and_bits(void **state)
@@ -488,6 +548,8 @@ int main(void)
 		S(o2g_match_wants__has_an_end),
 		S(o2g_match_rehash__keeps_everything),
 		S(o2g_match_rehash__smaller),
+		S(o2g_match_rehash_some__in_portions),
+		S(o2g_match_walk__while_they_change),
 		S(o2g_match_accepts__source_and_bits),
 		S(o2g_match_post__queues),
 		S(o2g_match_post__takes_oldest_of_key),

@@ -245,6 +245,7 @@ struct xa_limit {
 #define XA_FLAGS_LOCK_BH 2
 #define XA_FLAGS_ACCOUNT 4
 #define XA_MARK_0 0
+#define XA_PRESENT 8
 #define xa_limit_31b ((struct xa_limit){ .max = INT_MAX })
 #define xa_init_flags(xa, flags) ((xa)->n = (xa)->room = 0, (xa)->slots = NULL)
 #define xa_for_each(xa, number, to)                               \

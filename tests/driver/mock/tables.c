@@ -146,7 +146,7 @@ void *xa_erase_bh(struct xarray *xa, unsigned long index)
 	return p;
 }
 
-/* The next in order of their numbers; all that are asked for are marked. */
+/* The next in order of their numbers, of all or of those with a mark. */
 void *xa_find(struct xarray *xa, unsigned long *index, unsigned long max,
 	      int mark)
 {
@@ -155,7 +155,8 @@ void *xa_find(struct xarray *xa, unsigned long *index, unsigned long max,
 	for (unsigned int i = 0; i < xa->n; i++) {
 		struct mock_slot *s = &xa->slots[i];
 
-		if (s->mark && s->index >= *index && s->index <= max &&
+		if ((s->mark || mark == XA_PRESENT) && s->p &&
+		    s->index >= *index && s->index <= max &&
 		    (!best || s->index < best->index))
 			best = s;
 	}
