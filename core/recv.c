@@ -79,7 +79,6 @@ void o2g_recv_unname(struct o2g_unexp *u)
 	if (!u->named)
 		return;
 	u->named = false;
-	u->match.queued = 0;
 	o2g_cookies_del(&u->peer->named, &u->cookie);
 }
 
@@ -257,6 +256,7 @@ struct o2g_unexp *o2g_recv_keep(struct o2g_core *c, struct o2g_peer *p,
 	u->error = 0;
 	u->match.src = p->rank;
 	u->match.tag = h->tag;
+	u->match.queued = 0;
 	u->named = false;
 	u->cookie.value = h->cookie;
 	o2g_list_init(&u->link);
