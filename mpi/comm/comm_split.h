@@ -14,4 +14,8 @@ int mpii_comm_hear_all(struct mpii_comm *c, const void *mine, int bytes,
 int mpii_comm_split(struct mpii_comm *c, int color, int key, MPI_Comm *newcomm,
 		    const char *func);
 
+/* A number for the running kernel: processes that see the same one can share
+ * memory, whatever their host is called. */
+uint64_t mpii_host_id(void);
+
 #endif

@@ -23,9 +23,7 @@ struct place {
 	int32_t rank;		     /* in the job: the process itself */
 };
 
-/* A number for the running kernel: processes that see the same one can share
- * memory, whatever their host is called. */
-static uint64_t host_id(void)
+uint64_t mpii_host_id(void)
 {
 	char text[128] = "";
 	uint64_t h = UINT64_C(1469598103934665603);
@@ -108,7 +106,7 @@ static int by_level(const struct place *all, int n)
 
 static struct place my_place(void)
 {
-	struct place mine = { .host = host_id(), .rank = mpii.rank };
+	struct place mine = { .host = mpii_host_id(), .rank = mpii.rank };
 
 	for (int i = 0; i < MPII_HW_COUNT; i++)
 		mine.part[i] = mpii_hw_instance(i);

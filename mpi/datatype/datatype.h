@@ -88,6 +88,13 @@ void mpii_copy(const void *from, MPI_Count fcount, const struct mpii_type *ft,
  * are in all. */
 size_t mpii_type_segs(const struct mpii_type *t, const void *buf,
 		      MPI_Count count, struct o2g_seg *segs, size_t max);
+/* Calls fn(arg, ...) with each piece of bytes [off, off+n) of the packed form, in
+ * order. */
+typedef void mpii_piece_fn(void *arg, char *piece, MPI_Count len);
+void mpii_type_each(const struct mpii_type *t, const void *buf, MPI_Count off,
+		    MPI_Count n, mpii_piece_fn *fn, void *arg);
+/* As MPI_Type_get_value_index; MPI_DATATYPE_NULL: there is none. */
+MPI_Datatype mpii_type_pair(MPI_Datatype value_type, MPI_Datatype index_type);
 /* Elements of the basic type in @bytes, for Get_elements; MPI_UNDEFINED. */
 MPI_Count mpii_type_elements(const struct mpii_type *t, MPI_Count bytes);
 

@@ -301,6 +301,31 @@ static int unnamed_pair(struct mpii_type *value, struct mpii_type *index,
 	return err;
 }
 
+static int find_pair(MPI_Datatype value_type, MPI_Datatype index_type,
+		     struct mpii_type *value, struct mpii_type *index,
+		     MPI_Datatype *pair_type)
+{
+	*pair_type = MPI_DATATYPE_NULL;
+	for (size_t i = 0; i < COUNT(pairs); i++) {
+		if (pairs[i][0] == value_type && pairs[i][1] == index_type) {
+			*pair_type = pairs[i][2];
+			return MPI_SUCCESS;
+		}
+	}
+	return unnamed_pair(value, index, pair_type);
+}
+
+MPI_Datatype mpii_type_pair(MPI_Datatype value_type, MPI_Datatype index_type)
+{
+	struct mpii_type *value = mpii_type_get(value_type);
+	struct mpii_type *index = mpii_type_get(index_type);
+	MPI_Datatype pair = MPI_DATATYPE_NULL;
+
+	if (value && index)
+		find_pair(value_type, index_type, value, index, &pair);
+	return pair;
+}
+
 int PMPI_Type_get_value_index(MPI_Datatype value_type, MPI_Datatype index_type,
 			      MPI_Datatype *pair_type)
 {
@@ -314,13 +339,9 @@ int PMPI_Type_get_value_index(MPI_Datatype value_type, MPI_Datatype index_type,
 		return mpii_bad_type(NULL, value_type, func, "value_type");
 	if (!index)
 		return mpii_bad_type(NULL, index_type, func, "index_type");
-	*pair_type = MPI_DATATYPE_NULL;
-	for (size_t i = 0; i < COUNT(pairs); i++) {
-		if (pairs[i][0] == value_type && pairs[i][1] == index_type) {
-			*pair_type = pairs[i][2];
-			return MPI_SUCCESS;
-		}
-	}
-	return mpii_raise(NULL, unnamed_pair(value, index, pair_type), func);
+	return mpii_raise(NULL,
+			  find_pair(value_type, index_type, value, index,
+				    pair_type),
+			  func);
 }
 MPII_ALIAS(Type_get_value_index);

@@ -354,6 +354,43 @@ void mpii_copy(const void *from, MPI_Count fcount, const struct mpii_type *ft,
 	}
 }
 
+struct each {
+	struct walk w;
+	mpii_piece_fn *fn;
+	void *arg;
+};
+
+static void each_run(struct walk *w, char *p, MPI_Count len, MPI_Count n,
+		     MPI_Aint stride)
+{
+	struct each *e = (struct each *)w;
+
+	for (; n > 0; n--, p += stride)
+		e->fn(e->arg, p, len);
+}
+
+static void each_lists(struct walk *w, char *p, MPI_Count n, MPI_Aint stride)
+{
+	const struct mpii_block *b, *end = w->t->blocks + w->t->nblocks;
+
+	for (; n > 0; n--, p += stride)
+		for (b = w->t->blocks; b < end; b++)
+			each_run(w, p + b->disp, b->len, b->n, b->stride);
+}
+
+void mpii_type_each(const struct mpii_type *t, const void *buf, MPI_Count off,
+		    MPI_Count n, mpii_piece_fn *fn, void *arg)
+{
+	struct each e = { .w = { .t = t, .run = each_run, .lists = each_lists },
+			  .fn = fn,
+			  .arg = arg };
+
+	if (n > 0 && t->contiguous)
+		fn(arg, (char *)buf + off, n);
+	else
+		walk(&e.w, (char *)buf, off, n);
+}
+
 struct seg_list {
 	struct o2g_seg *segs;
 	size_t n, max;

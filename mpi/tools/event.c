@@ -30,6 +30,12 @@ static const struct {
 						  "its context and size" },
 	[MPII_EVENT_COMM_FREE] = { "comm_freed", "a communicator was freed: "
 						 "its context and size" },
+	[MPII_EVENT_WIN_NEW] = { "win_created",
+				 "a window was made: its context "
+				 "and size" },
+	[MPII_EVENT_WIN_FREE] = { "win_freed",
+				  "a window was freed: its context "
+				  "and size" },
 };
 
 static const MPI_T_cb_safety levels[LEVELS] = {

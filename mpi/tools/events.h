@@ -13,6 +13,8 @@ enum mpii_event {
 	MPII_EVENT_ERROR,     /* code, class */
 	MPII_EVENT_COMM_NEW,  /* context, size */
 	MPII_EVENT_COMM_FREE, /* context, size */
+	MPII_EVENT_WIN_NEW,   /* context, size */
+	MPII_EVENT_WIN_FREE,  /* context, size */
 	MPII_EVENT_COUNT
 };
 

@@ -26,6 +26,7 @@ static MPI_Count UNUSED counts_negative[16] = { -1 };
 static MPI_Datatype UNUSED made_first[16], UNUSED null_first[16];
 static MPI_Session UNUSED session;
 static MPI_File file;
+static MPI_Win win;
 static MPI_Message UNUSED message = MPI_MESSAGE_NO_PROC;
 static MPI_Status status;
 static MPI_Comm cart, graph, dist;
@@ -91,6 +92,8 @@ static void prepare(void)
 			 MPI_MODE_CREATE | MPI_MODE_RDWR |
 				 MPI_MODE_DELETE_ON_CLOSE,
 			 MPI_INFO_NULL, &file));
+	OK(MPI_Win_create(in, sizeof(in), 1, MPI_INFO_NULL, WORLD, &win));
+	OK(MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN));
 	OK(MPI_Comm_group(WORLD, &group));
 	OK(MPI_Comm_get_errhandler(WORLD, &errh));
 	OK(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN,
@@ -111,6 +114,7 @@ int main(int argc, char **argv)
 	/* and everything still works */
 	OK(MPI_Sendrecv(in, 8, MPI_BYTE, rank, 1, out, 8, MPI_BYTE, rank, 1,
 			WORLD, IGNORE));
+	OK(MPI_Win_free(&win));
 	OK(MPI_File_close(&file));
 	OK(MPI_Session_finalize(&session));
 	return finish();

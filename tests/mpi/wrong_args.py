@@ -22,7 +22,8 @@ import table  # noqa: E402
 RIGHT = {
     'COMMUNICATOR': 'MPI_COMM_WORLD', 'DATATYPE': 'MPI_INT', 'GROUP': 'group',
     'OPERATION': 'MPI_SUM', 'INFO': 'info', 'ERRHANDLER': 'errh',
-    'SESSION': 'session', 'WINDOW': 'MPI_WIN_NULL',
+    'SESSION': 'session', 'WINDOW': 'win',
+    'ASSERT': '0', 'LOCK_TYPE': 'MPI_LOCK_SHARED',
     'FILE': 'file', 'ACCESS_MODE': 'MPI_MODE_RDWR',
     'UPDATE_MODE': 'MPI_SEEK_SET', 'REQUEST': 'request', 'MESSAGE': 'message',
     'KEYVAL': 'keyval', 'STRING': '"name"', 'BUFFER': 'in', 'TAG': '0',

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/* Accumulate, fetch and accumulate, compare and swap, in all forms. */
+#include "datatype/kinds.h"
+#include "win/acc.h"
+#include "win/op.h"
+
+/* Of one predefined type, all on mapped memory: straight to the instructions. */
+static inline char *quick(const void *origin, MPI_Datatype type, int rank,
+			  MPI_Aint disp, MPI_Count count, MPI_Op op,
+			  MPI_Win win, struct win_acc *a)
+{
+	const struct mpii_type *t = mpii_type_get(type);
+	struct mpii_win *w = mpii_win_get(win);
+	char *at;
+
+	a->op = mpii_op_get(op);
+	if (mpii_unlikely(!w || !a->op || !a->op->predefined ||
+			  !win_plain(t, origin, count) || !t->predefined ||
+			  mpii_op_check(a->op, t)))
+		return NULL;
+	at = win_quick(w, rank, disp, count * t->size);
+	if (mpii_unlikely(!at || !win_acc_by_cpu(t, at)))
+		return NULL;
+	a->basic = t;
+	return at;
+}
+
+static int accumulate(const void *origin_addr, MPI_Count origin_count,
+		      MPI_Datatype origin_datatype, int target_rank,
+		      MPI_Aint target_disp, MPI_Count target_count,
+		      MPI_Datatype target_datatype, MPI_Op op, MPI_Win win,
+		      bool with_request, MPI_Request *request, const char *func)
+{
+	const struct win_call c = { .func = func,
+				    .kind = WIN_ACC,
+				    .win = win,
+				    .origin = (void *)origin_addr,
+				    .origin_count = origin_count,
+				    .origin_type = origin_datatype,
+				    .rank = target_rank,
+				    .disp = target_disp,
+				    .count = target_count,
+				    .type = target_datatype,
+				    .op = op,
+				    .with_request = with_request,
+				    .request = request };
+
+	return win_call(&c);
+}
+
+int PMPI_Accumulate(const void *origin_addr, int origin_count,
+		    MPI_Datatype origin_datatype, int target_rank,
+		    MPI_Aint target_disp, int target_count,
+		    MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
+{
+	struct win_acc a = { .op = NULL };
+	char *at = NULL;
+
+	if (mpii_likely(origin_datatype == target_datatype &&
+			origin_count == target_count && op != MPI_NO_OP))
+		at = quick(origin_addr, origin_datatype, target_rank,
+			   target_disp, target_count, op, win, &a);
+	if (mpii_unlikely(!at))
+		return accumulate(origin_addr, origin_count, origin_datatype,
+				  target_rank, target_disp, target_count,
+				  target_datatype, op, win, false, NULL,
+				  "MPI_Accumulate");
+	win_acc_run(&a, at, target_count, origin_addr, NULL);
+	return MPI_SUCCESS;
+}
+MPII_ALIAS(Accumulate);
+
+int PMPI_Accumulate_c(const void *origin_addr, MPI_Count origin_count,
+		      MPI_Datatype origin_datatype, int target_rank,
+		      MPI_Aint target_disp, MPI_Count target_count,
+		      MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
+{
+	return accumulate(origin_addr, origin_count, origin_datatype,
+			  target_rank, target_disp, target_count,
+			  target_datatype, op, win, false, NULL,
+			  "MPI_Accumulate_c");
+}
+MPII_ALIAS(Accumulate_c);
+
+int PMPI_Raccumulate(const void *origin_addr, int origin_count,
+		     MPI_Datatype origin_datatype, int target_rank,
+		     MPI_Aint target_disp, int target_count,
+		     MPI_Datatype target_datatype, MPI_Op op, MPI_Win win,
+		     MPI_Request *request)
+{
+	return accumulate(origin_addr, origin_count, origin_datatype,
+			  target_rank, target_disp, target_count,
+			  target_datatype, op, win, true, request,
+			  "MPI_Raccumulate");
+}
+MPII_ALIAS(Raccumulate);
+
+int PMPI_Raccumulate_c(const void *origin_addr, MPI_Count origin_count,
+		       MPI_Datatype origin_datatype, int target_rank,
+		       MPI_Aint target_disp, MPI_Count target_count,
+		       MPI_Datatype target_datatype, MPI_Op op, MPI_Win win,
+		       MPI_Request *request)
+{
+	return accumulate(origin_addr, origin_count, origin_datatype,
+			  target_rank, target_disp, target_count,
+			  target_datatype, op, win, true, request,
+			  "MPI_Raccumulate_c");
+}
+MPII_ALIAS(Raccumulate_c);
+
+/* --- with what was there before --- */
+
+#define GET_ACCUMULATE(name, count_t, with, params, req)                    \
+	int PMPI_##name(const void *origin_addr, count_t origin_count,      \
+			MPI_Datatype origin_datatype, void *result_addr,    \
+			count_t result_count, MPI_Datatype result_datatype, \
+			int target_rank, MPI_Aint target_disp,              \
+			count_t target_count, MPI_Datatype target_datatype, \
+			MPI_Op op, MPI_Win win params)                      \
+	{                                                                   \
+		const struct win_call c = { .func = "MPI_" #name,           \
+					    .kind = WIN_ACC,                \
+					    .win = win,                     \
+					    .origin = (void *)origin_addr,  \
+					    .origin_count = origin_count,   \
+					    .origin_type = origin_datatype, \
+					    .result = result_addr,          \
+					    .result_count = result_count,   \
+					    .result_type = result_datatype, \
+					    .has_result = true,             \
+					    .rank = target_rank,            \
+					    .disp = target_disp,            \
+					    .count = target_count,          \
+					    .type = target_datatype,        \
+					    .op = op,                       \
+					    .with_request = with,           \
+					    .request = req };               \
+		return win_call(&c);                                        \
+	}                                                                   \
+	MPII_ALIAS(name)
+
+#define NO_REQUEST
+#define A_REQUEST , MPI_Request *request
+GET_ACCUMULATE(Get_accumulate, int, false, NO_REQUEST, NULL);
+GET_ACCUMULATE(Get_accumulate_c, MPI_Count, false, NO_REQUEST, NULL);
+GET_ACCUMULATE(Rget_accumulate, int, true, A_REQUEST, request);
+GET_ACCUMULATE(Rget_accumulate_c, MPI_Count, true, A_REQUEST, request);
+
+int PMPI_Fetch_and_op(const void *origin_addr, void *result_addr,
+		      MPI_Datatype datatype, int target_rank,
+		      MPI_Aint target_disp, MPI_Op op, MPI_Win win)
+{
+	const struct win_call c = { .func = "MPI_Fetch_and_op",
+				    .kind = WIN_ACC,
+				    .single = true,
+				    .win = win,
+				    .origin = (void *)origin_addr,
+				    .origin_count = 1,
+				    .origin_type = datatype,
+				    .result = result_addr,
+				    .result_count = 1,
+				    .result_type = datatype,
+				    .has_result = true,
+				    .rank = target_rank,
+				    .disp = target_disp,
+				    .count = 1,
+				    .type = datatype,
+				    .op = op };
+	struct win_acc a = { .op = NULL };
+	char *at = NULL;
+
+	if (mpii_likely((uintptr_t)result_addr > (uintptr_t)MPI_IN_PLACE))
+		at = quick(op == MPI_NO_OP ? result_addr : origin_addr,
+			   datatype, target_rank, target_disp, 1, op, win, &a);
+	if (mpii_unlikely(!at))
+		return win_call(&c);
+	win_acc_run(&a, at, 1, origin_addr, result_addr);
+	return MPI_SUCCESS;
+}
+MPII_ALIAS(Fetch_and_op);
+
+/* What may be compared and swapped, and is no more than an instruction's work. */
+static inline bool swaps_quickly(const struct mpii_type *t, const void *a,
+				 const void *b, const void *c)
+{
+	return mpii_likely(t && t->predefined && t->class == MPII_C_INTEGER &&
+			   (uintptr_t)a > (uintptr_t)MPI_IN_PLACE &&
+			   (uintptr_t)b > (uintptr_t)MPI_IN_PLACE &&
+			   (uintptr_t)c > (uintptr_t)MPI_IN_PLACE);
+}
+
+int PMPI_Compare_and_swap(const void *origin_addr, const void *compare_addr,
+			  void *result_addr, MPI_Datatype datatype,
+			  int target_rank, MPI_Aint target_disp, MPI_Win win)
+{
+	const struct win_call c = { .func = "MPI_Compare_and_swap",
+				    .kind = WIN_CAS,
+				    .single = true,
+				    .win = win,
+				    .origin = (void *)origin_addr,
+				    .origin_count = 1,
+				    .origin_type = datatype,
+				    .result = result_addr,
+				    .result_count = 1,
+				    .result_type = datatype,
+				    .has_result = true,
+				    .compare = compare_addr,
+				    .rank = target_rank,
+				    .disp = target_disp,
+				    .count = 1,
+				    .type = datatype };
+	struct win_acc a = { .basic = mpii_type_get(datatype),
+			     .compare = compare_addr };
+	struct mpii_win *w = mpii_win_get(win);
+	char *at = NULL;
+
+	if (mpii_likely(w && swaps_quickly(a.basic, origin_addr, compare_addr,
+					   result_addr)))
+		at = win_quick(w, target_rank, target_disp, a.basic->size);
+	if (mpii_unlikely(!at || !win_acc_by_cpu(a.basic, at)))
+		return win_call(&c);
+	win_acc_run(&a, at, 1, origin_addr, result_addr);
+	return MPI_SUCCESS;
+}
+MPII_ALIAS(Compare_and_swap);

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/* What an origin has for one target: the batch that is being made, and those that
+ * were not answered. */
+#ifndef WIN_OUT_H
+#define WIN_OUT_H
+
+#include "datatype/datatype.h"
+#include "win/wire.h"
+#include "win/win.h"
+
+/* Where a part of what comes back goes. */
+struct win_result {
+	void *buf;
+	MPI_Count count;
+	struct mpii_type *t; /* held */
+	MPI_Count off, bytes;
+};
+
+/* A batch that is to be answered. */
+struct win_asked {
+	struct win_asked *next;
+	uint32_t seq;
+	unsigned n;
+	struct win_result results[];
+};
+
+struct win_out {
+	struct win_out *next; /* of the window */
+	int rank;
+	pthread_mutex_t lock; /* of all below */
+	char *batch;
+	size_t used, room;
+	unsigned nops;
+	struct win_result *results; /* of the batch */
+	unsigned nresults, results_room;
+	uint64_t fetched; /* bytes that they will be */
+	uint32_t seq;	  /* of the last batch that was sent */
+	bool unanswered;  /* since the last that asked, others were sent */
+	size_t flying;	  /* bytes since the last that was waited for */
+	struct win_asked *first, **last;
+	atomic_uint pending;  /* batches to be answered */
+	atomic_uint answered; /* number of the last that was */
+	atomic_int error;     /* class that the target has answered with */
+	struct mpii_type *layouts[WIN_LAYOUTS]; /* held; the target has them */
+	unsigned next_layout;
+	struct o2g_counter counter; /* of o2g_rma_put and o2g_rma_get */
+};
+
+/* The one of a target, made if there is none. NULL: out of memory. */
+struct win_out *win_out_get(struct mpii_win *w, int rank);
+
+/* --- with out->lock --- */
+
+/* Room for one more operation with so many bytes of data behind it; what is
+ * there may be sent first. NULL: out of memory. The data follows the operation. */
+struct win_wire_op *win_out_add(struct mpii_win *w, struct win_out *o,
+				uint64_t data);
+/* Of the operation that was added last. */
+bool win_out_add_result(struct win_out *o, const struct win_result *r);
+/* Sends the batch, also an empty one. MPI code. Flags are those of the batch, and
+ * WIN_OUT_LOCK: it asks for the lock although it has no operations. */
+#define WIN_OUT_LOCK 128u
+int win_out_send(struct mpii_win *w, struct win_out *o, unsigned flags);
+/* The number of a layout that the target has, or gets with this batch; 0: out of
+ * memory. */
+uint32_t win_out_layout(struct mpii_win *w, struct win_out *o,
+			struct mpii_type *t);
+
+/* A reply has come. */
+void win_out_reply(struct mpii_win *w, int rank, const void *data, size_t len);
+
+/* layout.c: a datatype for the wire, and from there; NULL: nonsense, or out of
+ * memory. */
+size_t win_layout_bytes(const struct mpii_type *t);
+void win_layout_write(const struct mpii_type *t, char *to);
+struct mpii_type *win_layout_read(const char *from, size_t len);
+
+#endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/* Epochs of post, start, complete and wait. */
+#ifndef WIN_PSCW_H
+#define WIN_PSCW_H
+
+#include "win/win.h"
+
+struct win_pscw {
+	/* exposure: MPI_Win_post */
+	bool exposed;
+	unsigned expected; /* what w's line has to count of completions */
+	/* access: MPI_Win_start */
+	int n;		/* targets */
+	int *targets;	/* their ranks */
+	unsigned *seen; /* [rank]: posts that were answered by a start */
+};
+
+void win_pscw_free(struct mpii_win *w);
+/* Waits for the post of a target that MPI_Win_start has named. */
+int win_await_post(struct mpii_win *w, int rank);
+
+#endif

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/*
+ * Waiting for what ranks of this host write into shared lines, and for what the
+ * handlers of messages write into ours. Who waits for a rank that is dead gets an
+ * error; so whoever waits looks at the members whenever libo2g has lost a peer.
+ */
+#include "env/errors.h"
+#include "process/gone.h"
+#include "pt2pt/request.h"
+#include "pt2pt/transfer.h"
+#include "win/host.h"
+
+struct wait {
+	int (*cond)(void *arg);
+	void *arg;
+	unsigned losses;
+};
+
+static int over(void *arg)
+{
+	const struct wait *wait = arg;
+
+	return wait->cond(wait->arg) ||
+	       mpii_unlikely(o2g_losses(mpii.ep) != wait->losses);
+}
+
+int win_look_who_died(struct mpii_win *w)
+{
+	unsigned losses = o2g_losses(mpii.ep);
+
+	if (mpii_likely(losses == w->losses))
+		return MPI_SUCCESS;
+	if (mpii_gone_latest(w->comm) >= 0)
+		return mpii_call_error(w->comm, -1, -O2G_ERR_PEER);
+	w->losses = losses;
+	return MPI_SUCCESS;
+}
+
+int win_wait(struct mpii_win *w, int (*cond)(void *arg), void *arg)
+{
+	struct wait wait = { cond, arg, w->losses };
+	int err = MPI_SUCCESS;
+
+	while (!err && !cond(arg)) {
+		o2g_wait_shared(mpii.ep, over, &wait, w->host->asleep);
+		if (cond(arg))
+			break;
+		err = win_look_who_died(w);
+		wait.losses = w->losses;
+	}
+	return err;
+}
+
+void win_wake(struct mpii_win *w)
+{
+	struct win_host *h = w->host;
+
+	atomic_thread_fence(memory_order_seq_cst);
+	if (mpii_likely(!__atomic_load_n(h->asleep, __ATOMIC_RELAXED)))
+		return;
+	if (h->reached)
+		o2g_nudge(mpii.ep, h->others, (size_t)h->n - 1);
+	if (mpii_unlikely(mpii.multiple))
+		mpii_wake();
+}
