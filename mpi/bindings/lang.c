@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /* Callbacks in the language they are written in: see lang.h. */
+#include <limits.h>
 #include <stdlib.h>
 
 #include "bindings/handle_int.h"
@@ -132,6 +133,62 @@ int mpii_call_cancel(enum mpii_language lang, MPI_Grequest_cancel_function *fn,
 	if (lang == MPII_LANG_C)
 		return fn(*extra_state, complete);
 	AS(cancel_fortran, fn)((MPI_Aint *)extra_state, &complete, &error);
+	return error;
+}
+
+/* --- data representations --- */
+
+typedef void convert_fortran(void *userbuf, MPI_Fint *datatype, void *count,
+			     void *filebuf, MPI_Offset *position,
+			     MPI_Aint *state, MPI_Fint *ierror);
+typedef void extent_fortran(MPI_Fint *datatype, MPI_Aint *extent,
+			    MPI_Aint *state, MPI_Fint *ierror);
+
+/* A count may be more than the function can take. */
+static int convert_c(MPI_Datarep_conversion_function *fn, void *userbuf,
+		     MPI_Datatype datatype, MPI_Count count, void *filebuf,
+		     void *state)
+{
+	return count > INT_MAX ?
+		       MPI_ERR_COUNT :
+		       fn(userbuf, datatype, (int)count, filebuf, 0, state);
+}
+
+int mpii_call_datarep(enum mpii_language lang, bool large, void *fn,
+		      void *userbuf, MPI_Datatype datatype, MPI_Count count,
+		      void *filebuf, void *extra_state)
+{
+	MPI_Fint type = mpii_handle_to_int(datatype), n = (MPI_Fint)count;
+	MPI_Fint error = MPI_SUCCESS;
+	MPI_Offset position = 0;
+	MPI_Aint state = (MPI_Aint)extra_state;
+
+	if (lang == MPII_LANG_C && large)
+		return AS(MPI_Datarep_conversion_function_c, fn)(
+			userbuf, datatype, count, filebuf, 0, extra_state);
+	if (lang == MPII_LANG_C)
+		return convert_c(AS(MPI_Datarep_conversion_function, fn),
+				 userbuf, datatype, count, filebuf,
+				 extra_state);
+	if (!large && n != count)
+		return MPI_ERR_COUNT;
+	AS(convert_fortran, fn)
+	(userbuf, &type, large ? (void *)&count : (void *)&n, filebuf,
+	 &position, &state, &error);
+	return error;
+}
+
+int mpii_call_datarep_extent(enum mpii_language lang,
+			     MPI_Datarep_extent_function *fn,
+			     MPI_Datatype datatype, MPI_Aint *extent,
+			     void *extra_state)
+{
+	MPI_Fint type = mpii_handle_to_int(datatype), error = MPI_SUCCESS;
+	MPI_Aint state = (MPI_Aint)extra_state;
+
+	if (lang == MPII_LANG_C)
+		return fn(datatype, extent, extra_state);
+	AS(extent_fortran, fn)(&type, extent, &state, &error);
 	return error;
 }
 

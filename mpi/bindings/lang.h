@@ -51,6 +51,16 @@ int mpii_call_free(enum mpii_language lang, MPI_Grequest_free_function *fn,
 int mpii_call_cancel(enum mpii_language lang, MPI_Grequest_cancel_function *fn,
 		     void **extra_state, int complete);
 
+/* The functions of a data representation: between @count of @datatype at @userbuf
+ * and their form in a file. @large: count is an MPI_Count. */
+int mpii_call_datarep(enum mpii_language lang, bool large, void *fn,
+		      void *userbuf, MPI_Datatype datatype, MPI_Count count,
+		      void *filebuf, void *extra_state);
+int mpii_call_datarep_extent(enum mpii_language lang,
+			     MPI_Datarep_extent_function *fn,
+			     MPI_Datatype datatype, MPI_Aint *extent,
+			     void *extra_state);
+
 /*
  * For the bindings, which may have to keep and to copy what a request uses: run
  * start each time the request starts again, done when it has completed, and end

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "datatype/contents.h"
+#include "datatype/external.h"
 #include "datatype/kinds.h"
 #include "datatype/packed.h"
 #include "env/errors.h"
@@ -209,6 +210,29 @@ static MPI_Count walk(struct stream *s, const struct mpii_type *t, MPI_Count n)
 			bytes += walk(s, m->types[k], bl);
 		}
 	return s ? bytes : n * bytes;
+}
+
+MPI_Count mpii_external_size(const struct mpii_type *t, MPI_Count n)
+{
+	return walk(NULL, t, n);
+}
+
+void mpii_external_out(const struct mpii_type *t, MPI_Count n,
+		       const void *native, void *external)
+{
+	struct stream s = { .out = true,
+			    .native = (void *)native,
+			    .external = external };
+
+	walk(&s, t, n);
+}
+
+void mpii_external_in(const struct mpii_type *t, MPI_Count n, void *native,
+		      const void *external)
+{
+	struct stream s = { .native = native, .external = (void *)external };
+
+	walk(&s, t, n);
 }
 
 /* --- the calls --- */

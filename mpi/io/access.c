@@ -37,7 +37,7 @@ int io_access_begin(struct io_access *a)
 				 (long long)a->bytes);
 	if (!a->write)
 		return MPI_SUCCESS;
-	return io_rep_out(a->v->rep, a->t, a->buf, a->count, a->staged, a->pos);
+	return io_rep_out(a->v->rep, a->t, a->buf, a->count, a->staged);
 }
 
 int io_access_end(struct io_access *a)
@@ -54,7 +54,7 @@ int io_access_end(struct io_access *a)
 				a->done * (a->count * a->t->size) / a->bytes;
 	else
 		err = io_rep_in(a->v->rep, a->t, a->buf, a->count, a->staged,
-				a->done, a->pos, &a->native);
+				a->done, &a->native);
 	free(a->staged);
 	a->staged = NULL;
 	return err;

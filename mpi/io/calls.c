@@ -81,7 +81,10 @@ static int check_when(const struct mpii_file *f, const struct io_form *form,
 /* The memory's bytes in the file, in whole etypes. */
 static int measure(struct io_access *a)
 {
-	a->bytes = io_rep_size(a->v->rep, a->t, a->count);
+	int err = io_rep_size(a->v->rep, a->t, a->count, &a->bytes);
+
+	if (err)
+		return err;
 	if (a->place.t->size == 0 && a->bytes)
 		return mpii_fail(MPI_ERR_TYPE, "the view of \"%s\" has no data",
 				 a->f->name);

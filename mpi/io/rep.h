@@ -22,19 +22,15 @@ bool io_rep_is_ours(const struct io_rep *rep);
 int io_rep_layout(const struct io_rep *rep, struct mpii_type *t,
 		  struct mpii_type **layout);
 
-/* Bytes of count instances in the file. */
-MPI_Count io_rep_size(const struct io_rep *rep, const struct mpii_type *t,
-		      MPI_Count count);
-/*
- * From the program's buffer to the form of the file, and back. @position is the
- * first byte's in the file's data. MPI code.
- */
+/* Bytes of count instances in the file. MPI code. */
+int io_rep_size(const struct io_rep *rep, struct mpii_type *t, MPI_Count count,
+		MPI_Count *bytes);
+/* From the program's buffer to the form of the file. MPI code. */
 int io_rep_out(const struct io_rep *rep, struct mpii_type *t, const void *buf,
-	       MPI_Count count, void *file, MPI_Offset position);
-/* Back, as much as @bytes of the file form hold; *native is how many bytes of
+	       MPI_Count count, void *file);
+/* Back, as much as @bytes of the file's form hold; *native is how many bytes of
  * the type's data that was. */
 int io_rep_in(const struct io_rep *rep, struct mpii_type *t, void *buf,
-	      MPI_Count count, void *file, MPI_Count bytes, MPI_Offset position,
-	      MPI_Count *native);
+	      MPI_Count count, void *file, MPI_Count bytes, MPI_Count *native);
 
 #endif

@@ -44,11 +44,11 @@ struct where {
 
 /* --- making it --- */
 
-static struct page *map(int fd)
+static void map(struct io_shared *s, int fd)
 {
 	void *p = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
-	return p == MAP_FAILED ? NULL : p;
+	s->page = p == MAP_FAILED ? NULL : p;
 }
 
 static int make(struct io_shared *s, MPI_Offset at, struct where *w)
@@ -57,7 +57,7 @@ static int make(struct io_shared *s, MPI_Offset at, struct where *w)
 
 	s->fd = memfd_create("o2g-file", MFD_CLOEXEC);
 	if (s->fd >= 0 && !ftruncate(s->fd, BYTES))
-		s->page = map(s->fd);
+		map(s, s->fd);
 	if (!s->page)
 		return mpii_fail(MPI_ERR_NO_MEM,
 				 "no memory for the shared file pointer");
@@ -89,7 +89,7 @@ static void find(struct io_shared *s, const struct where *w)
 	if (fd < 0)
 		return;
 	if (lseek(fd, 0, SEEK_END) == BYTES)
-		s->page = map(fd);
+		map(s, fd);
 	close(fd);
 	if (s->page && s->page->secret != w->secret) {
 		munmap(s->page, BYTES);

@@ -101,6 +101,8 @@ def right(f, p, large):
     value = RIGHT_NAMED.get(p.name, RIGHT.get(p.kind))
     if p.kind == 'POLYFUNCTION' and large:
         value = 'user_fn_c'
+    if f.name == 'Register_datarep' and p.kind == 'POLYFUNCTION':
+        value = '0'
     if value is None:
         value = '1'
     if p.name == 'recvtag':
