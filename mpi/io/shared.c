@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * The shared file pointer: a number in the memory of rank 0, which every rank of
- * that host has mapped, and reads and adds to by itself.
+ * The shared file pointer: a number in the memory of rank 0, which everyone
+ * reads and adds to without its help. Ranks of the same host have it mapped; all
+ * others use libo2g's operations on registered memory. Both are single
+ * instructions at rank 0's host, so they agree.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -18,6 +20,7 @@
 #include "env/errors.h"
 #include "io/shared.h"
 #include "io/view.h"
+#include "process/nodes.h"
 #include "pt2pt/transfer.h"
 
 #define BYTES 4096
@@ -48,7 +51,8 @@ static void map(struct io_shared *s, int fd)
 {
 	void *p = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
-	s->page = p == MAP_FAILED ? NULL : p;
+	if (p != MAP_FAILED)
+		s->page = p;
 }
 
 static int make(struct io_shared *s, MPI_Offset at, struct where *w)
@@ -76,14 +80,12 @@ static int make(struct io_shared *s, MPI_Offset at, struct where *w)
 	return MPI_SUCCESS;
 }
 
-/* On another host, or in another namespace of processes, that is nothing or
- * another file. */
+/* In another namespace of processes that is nothing, or another file. */
 static void find(struct io_shared *s, const struct where *w)
 {
 	char path[64];
 	int fd;
 
-	s->key = w->key;
 	snprintf(path, sizeof(path), "/proc/%d/fd/%d", w->pid, w->fd);
 	fd = open(path, O_RDWR | O_CLOEXEC);
 	if (fd < 0)
@@ -95,6 +97,13 @@ static void find(struct io_shared *s, const struct where *w)
 		munmap(s->page, BYTES);
 		s->page = NULL;
 	}
+}
+
+static bool same_host(const struct mpii_file *f)
+{
+	return !mpii_nodes_known() ||
+	       mpii_node_of(mpii_comm_peer(f->comm, 0)) ==
+		       mpii_node_of(mpii.rank);
 }
 
 int io_shared_init(struct mpii_file *f, MPI_Offset at)
@@ -112,8 +121,11 @@ int io_shared_init(struct mpii_file *f, MPI_Offset at)
 	if (!code && f->comm->rank == 0)
 		code = make(s, at, &w);
 	err = io_spread(f, &w, sizeof(w));
-	if (!err && !code && f->comm->rank != 0)
-		find(s, &w);
+	if (!err && !code && f->comm->rank != 0) {
+		s->key = w.key;
+		if (same_host(f))
+			find(s, &w);
+	}
 	/* All have mapped it now, or cannot. */
 	err = err ? err : io_agree_now(f, code, 0, "the shared pointer of");
 	if (s && s->fd >= 0) {
@@ -142,11 +154,22 @@ void io_shared_free(struct mpii_file *f)
 /* --- using it --- */
 
 /* From a host that cannot map it. */
-static int ask(struct mpii_file *f, MPI_Offset etypes, int64_t *was)
+static int ask(struct mpii_file *f, int64_t etypes, int64_t *was)
 {
-	return mpii_fail(MPI_ERR_UNSUPPORTED_OPERATION,
-			 "the shared pointer of \"%s\" is on another host",
-			 f->name);
+	struct o2g_req *req;
+	const struct o2g_target at = {
+		.peer = mpii_comm_peer(f->comm, 0),
+		.key = &f->shared->key,
+		.offset = offsetof(struct page, pointer),
+		.req = &req,
+	};
+	struct o2g_status st;
+	int err = o2g_fetch_op(mpii.ep, &at, O2G_SUM, O2G_I64, &etypes, was);
+
+	if (err)
+		return mpii_call_error(f->comm, 0, err);
+	o2g_wait(req, &st);
+	return st.error ? mpii_call_error(f->comm, 0, st.error) : MPI_SUCCESS;
 }
 
 int io_shared_advance(struct mpii_file *f, MPI_Offset etypes, MPI_Offset *at)
