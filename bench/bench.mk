@@ -3,11 +3,9 @@
 # The benchmarks, once for each MPI that is there: ours, MPICH, Open MPI.
 
 # bench/perf is one program for all measurements of messages; `o2g perf` runs
-# it. Put and get are libo2g's in ours, as long as our MPI has no windows.
+# it.
 PERF_SRC    := $(wildcard bench/perf/*.c)
 PERF_HEADER := $(wildcard bench/perf/*.h)
-PERF_OURS   := $(PERF_SRC) bench/perf/libo2g/rma_window.c
-PERF_FLAGS  := -DPERF_LIBO2G
 
 # The NAS kernels: a program is nas/NAME.c, with NAME_*.c and nas.c.
 NAS_NAMES  := is ep cg mg ft
@@ -92,7 +90,7 @@ test-build: $(BUILD)/bench/o2g/perf $(BUILD)/bench/o2g/nas/is \
             $(BUILD)/bench/match_peers $(BUILD)/bench/corelink \
             $(BUILD)/bench/plain/trip $(BUILD)/bench/plain/alltoall
 
-$(eval $(call bench_rules,o2g,$(MPICC),$(MPICC) $(LIBMPI) $(MPI_H),$(PERF_OURS),$(PERF_FLAGS) -lo2g))
+$(eval $(call bench_rules,o2g,$(MPICC),$(MPICC) $(LIBMPI) $(MPI_H),$(PERF_SRC),))
 ifneq ($(shell command -v mpicc.mpich),)
 $(eval $(call bench_rules,mpich,mpicc.mpich,,$(PERF_SRC)))
 endif
@@ -118,22 +116,23 @@ $(eval $(call bench_rules,openmpi-new,$(newer_cc) -I$(newer_lib)/openmpi/include
   $(newer_lib)/libmpi.so.40,,$(PERF_SRC)))
 endif
 
-# BASE=dir: another build of ours, to compare with. It may be older, so its
-# programs do without libo2g.
+# BASE=dir: another build of ours, to compare with. It may be older, and have no
+# windows.
 ifneq ($(BASE),)
 base_lib := $(abspath $(BASE))/lib/libmpi.so
 $(BUILD)/bench/o2g-base.from: FORCE
 	@mkdir -p $(@D)
 	@echo $(abspath $(BASE)) | cmp -s - $@ || echo $(abspath $(BASE)) >$@
-$(eval $(call bench_rules,o2g-base,$(abspath $(BASE))/bin/mpicc,$(base_lib) $(BUILD)/bench/o2g-base.from,$(PERF_SRC)))
+$(eval $(call bench_rules,o2g-base,$(abspath $(BASE))/bin/mpicc,$(base_lib) $(BUILD)/bench/o2g-base.from,$(PERF_SRC),\
+  $(if $(shell nm -D $(base_lib) | grep -w MPI_Win_allocate),,-DPERF_NO_WINDOW)))
 endif
 
 # Installed beside the library, which it finds from where it is.
 PERF := $(BUILD)/libexec/o2g/perf
 all: $(PERF)
-$(PERF): $(PERF_OURS) $(PERF_HEADER) $(LIBMPI) $(MPI_H) $(BUILD)/flags
+$(PERF): $(PERF_SRC) $(PERF_HEADER) $(LIBMPI) $(MPI_H) $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(LDFLAGS) $(PERF_FLAGS) -I$(BUILD)/include -o $@ $(PERF_OURS) \
+	$(CC) $(CFLAGS) $(LDFLAGS) -I$(BUILD)/include -o $@ $(PERF_SRC) \
 	  -L$(BUILD)/lib -lmpi -lo2g -Wl,-rpath-link,$(BUILD)/lib \
 	  -Wl,-rpath,'$$ORIGIN/../../lib'
 

@@ -104,6 +104,11 @@ CROWD_RANKS = 16
 # Data in pieces: commands of bench/perf.
 DATATYPES = ("vector", "face", "struct")
 
+# Operations of bench/perf/onesided.c, in its order.
+ONE_SIDED = ("put8", "get8", "fetch_and_op", "compare_and_swap", "accumulate")
+# At most so much of the better peer's time, by transport.
+ONE_SIDED_GOALS = {"tcp": (0.9, 0.9, 0.8, 0.8), "shm": (1.0, 1.0, 1.0)}
+
 # Ranks for the cost of growing. 16 is what one run in namespaces starts at
 # most; more ranks than that share them.
 GROWTH = (2, 4, 8, 16, 32, 64)
@@ -165,6 +170,19 @@ def one_sided():
         for call in ("put", "get"):
             yield Case(call, call, over, ["--sizes", "8,4k,64k,1M", *PIN],
                        SHORT, in_quick=False)
+        # One by one: compare_and_swap of Open MPI 4.1.4 on one host crashes.
+        for number, name in enumerate(ONE_SIDED):
+            for away in (0, 1):
+                yield Case(f"{name}{'-away' if away else ''}", "onesided", over,
+                           ["--only", str(number), "--away", str(away), *PIN],
+                           rounds=3, in_quick=False)
+        for one in (0, 1):
+            yield Case(f"accumulate-{'one' if one else 'all'}-16", "accumulate",
+                       over, ["--one", str(one), "--rounds",
+                              "20000" if over == "shm" else "500"], SHORT,
+                       ranks=16, rounds=3, in_quick=False)
+        yield Case("epochs-4", "epochs", over, ranks=4, rounds=3,
+                   in_quick=False)
 
 
 def progress():
@@ -316,6 +334,24 @@ TARGETS = [
            "mpich-min", 2.8),
     Target("tcp-nas-is-w-16", 0, "Mop/s",
            "NAS IS class W, 16 ranks, over MPICH", "mpich-min", 2.8),
+]
+
+TARGETS += [
+    *(Target(f"{over}-{name}", 0, "usec", f"{name} of 8 B and flush, us",
+             "ratio-max", goal)
+      for over, goals in ONE_SIDED_GOALS.items()
+      for name, goal in zip(ONE_SIDED, goals)),
+    *(Target(f"{over}-put8", 0, "Mops/s", "8 B puts under one flush, M/s",
+             "ratio-min", 2.0) for over in ("shm", "tcp")),
+    *(Target(f"shm-accumulate-{kind}-16", 0, "Mops/s",
+             f"16 ranks accumulate, {kind}, M/s", "ratio-min", 1.0)
+      for kind in ("all", "one")),
+    *(Target(f"tcp-accumulate-{kind}-16", 0, "Mops/s",
+             f"16 ranks accumulate, {kind}, M/s", "ratio-min", 2.0)
+      for kind in ("all", "one")),
+    *(Target(f"{over}-epochs-4", 0, f"{what} us", f"4 ranks, {what}, us",
+             "ratio-max", 1.0)
+      for over in ("shm", "tcp") for what in ("fence", "pscw", "lock")),
 ]
 
 BPF = {"ours": "o2g-bpf"}

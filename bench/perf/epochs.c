@@ -6,7 +6,7 @@
  */
 #include "perf.h"
 
-#ifndef O2G_MPI
+#ifndef PERF_NO_WINDOW
 
 enum { NEIGHBOURS = 4, WINDOWS = 32 };
 

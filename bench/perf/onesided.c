@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#ifndef O2G_MPI
+#ifndef PERF_NO_WINDOW
 
 enum { SAMPLES_MAX = 100000 };
 
@@ -195,6 +195,7 @@ static double accumulate_all(struct perf *p, MPI_Win win, int64_t one)
 		MPI_Accumulate(&one, 1, MPI_INT64_T, 0, cell, 1, MPI_INT64_T,
 			       MPI_SUM, win);
 	MPI_Win_flush(0, win);
+	MPI_Barrier(MPI_COMM_WORLD); /* some may not have begun before */
 	return perf_max_over_ranks(perf_now() - begin);
 }
 

@@ -13,7 +13,7 @@ extern const struct perf_command perf_latency, perf_bandwidth,
 	perf_idle, perf_calls, perf_instructions, perf_flood, perf_startup,
 	perf_launch, perf_vector, perf_face, perf_struct;
 
-/* Missing where an MPI has no windows. */
+/* Missing where an MPI has no windows, as an older one of ours. */
 extern const struct perf_command perf_put __attribute__((weak));
 extern const struct perf_command perf_get __attribute__((weak));
 extern const struct perf_command perf_onesided __attribute__((weak));

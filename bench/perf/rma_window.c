@@ -2,9 +2,9 @@
 /* perf_window as a window of MPI, locked once for all of its life. */
 #include "rma_window.h"
 
-#ifndef O2G_MPI
-
 #include <stdlib.h>
+
+#ifndef PERF_NO_WINDOW
 
 struct perf_window {
 	MPI_Win win;

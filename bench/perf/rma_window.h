@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * Memory of rank 1 that rank 0 writes to and reads: a window of MPI, or memory
- * registered with libo2g as long as our MPI has no windows. All ranks open and
- * close it together.
+ * Memory of rank 1 that rank 0 writes to and reads: a window of MPI. All ranks open
+ * and close it together.
  */
 #ifndef PERF_RMA_WINDOW_H
 #define PERF_RMA_WINDOW_H
 
 #include "perf.h"
-
-#if defined(O2G_MPI) && !defined(PERF_LIBO2G)
-#define PERF_NO_WINDOW
-#endif
 
 struct perf_window;
 

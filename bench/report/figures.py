@@ -273,8 +273,7 @@ def short_name(collective):
 
 def one_sided(m):
     return section(
-        "One-sided", "MPI_Put and MPI_Get, each completed by a flush; "
-        "in O2G, o2g_put and o2g_get, each waited for.",
+        "One-sided", "MPI_Put and MPI_Get, each completed by a flush.",
         [m.curve(f"{call}-{over}", f"{over}-{call}", "usec",
                  f"{call.title()}, {name}", "microseconds; less is better",
                  LESS, "us")
