@@ -67,7 +67,7 @@ static void set(void *buf, MPI_Datatype t, int n, int seed)
 	OK(MPI_Type_size(t, &size));
 	memset(buf, 0, (size_t)extent * (size_t)n);
 	for (int i = 0; i < n; i++) {
-		char *at = (char *)buf + i * extent;
+		void *at = (char *)buf + i * extent;
 		double d = (seed + i) % 5 + 1;
 
 		if (t == MPI_FLOAT || t == MPI_FLOAT_INT ||
@@ -80,10 +80,10 @@ static void set(void *buf, MPI_Datatype t, int n, int seed)
 			 t == MPI_C_LONG_DOUBLE_COMPLEX)
 			*(long double *)at = d;
 		else
-			*at = (char)((seed + i) % 5 +
-				     (t == MPI_C_BOOL ? 0 : 1));
+			*(char *)at = (char)((seed + i) % 5 +
+					     (t == MPI_C_BOOL ? 0 : 1));
 		if (t == MPI_C_BOOL)
-			*at = *at != 0;
+			*(char *)at = *(char *)at != 0;
 	}
 }
 
@@ -126,9 +126,12 @@ static void check_long(const void *a, const void *b, MPI_Datatype t, int n)
 	    t != MPI_C_LONG_DOUBLE_COMPLEX)
 		return;
 	OK(MPI_Type_get_extent(t, &lb, &extent));
-	for (int i = 0; i < n; i++)
-		CHECK(*(const long double *)((const char *)a + i * extent) ==
-		      *(const long double *)((const char *)b + i * extent));
+	for (int i = 0; i < n; i++) {
+		const void *x = (const char *)a + i * extent;
+		const void *y = (const char *)b + i * extent;
+
+		CHECK(*(const long double *)x == *(const long double *)y);
+	}
 }
 
 static void read_target(MPI_Aint at, void *buf, MPI_Datatype t, int n)
