@@ -271,6 +271,22 @@ static void set_why(struct args_state *s, char **v)
 	s->opt->why = number(s, v[0], 1);
 }
 
+static void set_universe(struct args_state *s, char **v)
+{
+	s->opt->universe = number(s, v[0], 1);
+}
+
+/* For MPI_Comm_spawn, and not in the help. */
+static void set_parent(struct args_state *s, char **v)
+{
+	s->opt->parent = number(s, v[0], 3);
+}
+
+static void set_words(struct args_state *s, char **v)
+{
+	s->app->words = number(s, v[0], 1);
+}
+
 static void set_keep_going(struct args_state *s, char **v)
 {
 	s->opt->keep_going = true;
@@ -331,6 +347,9 @@ static const struct option {
 	{ "timeout", 1, set_timeout },
 	{ "why", 1, set_why },
 	{ "disable-auto-cleanup", 0, set_keep_going },
+	{ "usize", 1, set_universe },
+	{ "parent", 1, set_parent },
+	{ "words", 1, set_words },
 	{ "h help", 0, show_help },
 	{ "V version", 0, show_version },
 };
@@ -447,7 +466,8 @@ static void parse_all(struct options *opt, int argc, char **argv, int i)
 		struct args_state s = { .opt = opt, .app = add_app(opt) };
 
 		i = parse_options(&s, argc, argv, i);
-		while (i < argc && strcmp(argv[i], ":"))
+		while (i < argc && (s.app->argv.n < (size_t)s.app->words ||
+				    strcmp(argv[i], ":")))
 			strings_add(&s.app->argv, argv[i++]);
 	} while (i++ < argc);
 }

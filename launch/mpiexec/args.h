@@ -21,6 +21,7 @@ struct env_spec {
 struct app {
 	int n; /* 0: not said */
 	struct strings argv;
+	int words; /* so many words are the program, whatever they are; 0: up to a colon */
 	char *wdir; /* NULL: where mpiexec runs */
 	struct env_spec env;
 	struct hosts hosts; /* empty: the job's */
@@ -51,7 +52,9 @@ struct options {
 	bool report_bindings;
 	bool keep_going; /* a failing rank does not end the job */
 	int timeout;	 /* seconds; 0: none */
-	int why; /* seconds without a move, then it is explained; 0: not */
+	int universe;	 /* MPI_UNIVERSE_SIZE; 0: not said */
+	int parent; /* a descriptor to whoever has spawned this job; 0: none */
+	int why;    /* seconds without a move, then it is explained; 0: not */
 };
 
 /* Exits with a message on a bad command line, and after --help, --version. */

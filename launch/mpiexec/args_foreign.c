@@ -29,7 +29,7 @@ static const struct {
 	{ "print-rank-map print-all-exitcodes disable-hostname-propagation "
 	  "enable-x disable-x info usempx",
 	  0 },
-	{ "iface order-nodes topolib usize demux ckpointlib ckpoint-prefix "
+	{ "iface order-nodes topolib demux ckpointlib ckpoint-prefix "
 	  "ckpoint-interval localhost binding control-port nameserver",
 	  1 },
 };

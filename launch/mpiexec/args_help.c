@@ -40,6 +40,8 @@ const char args_help[] =
 	"  -output-filename DIR      output of each rank also in files there\n"
 	"  -v                        say what is done\n"
 	"  -stdin WHO                standard input to a rank, all or none; 0\n"
+	"  -usize N                  MPI_UNIVERSE_SIZE; without: slots of the "
+	"hosts\n"
 	"  -timeout SECONDS          end the job after this time, with code "
 	"124\n"
 	"  -why SECONDS              explain what the ranks wait for when "

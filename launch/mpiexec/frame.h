@@ -53,6 +53,7 @@ enum frame_type {
 	FRAME_LEAVING, /* a rank waits until all that can be reached leave */
 	FRAME_STATE, /* of a rank, see why.h; after the last, of rank -1: empty */
 	FRAME_STIRRED, /* u32 1 when a rank computes, u64 of all that may move */
+	FRAME_STARTED, /* all ranks of this host run */
 };
 
 /* How far a rank has come, as far as PMI shows. */

@@ -186,6 +186,8 @@ void hosts_place(struct options *opt, struct placement *p)
 	p->universe += count_slots(&opt->hosts, opt->ppn);
 	if (p->universe < p->size)
 		p->universe = p->size;
+	if (opt->universe)
+		p->universe = opt->universe;
 }
 
 int hosts_node(const struct options *opt, struct placement *p, const char *name)

@@ -181,6 +181,11 @@ static void on_done(struct node *n, int rank, struct reader *data)
 	job_check_done();
 }
 
+static void on_started(struct node *n, int rank, struct reader *data)
+{
+	parent_node_started();
+}
+
 static const struct {
 	void (*fn)(struct node *n, int rank, struct reader *data);
 	bool names_rank;
@@ -198,6 +203,7 @@ static const struct {
 	[FRAME_SHARE] = { on_share, true },
 	[FRAME_AWAIT] = { on_await, true },
 	[FRAME_LEAVING] = { on_leaving, true },
+	[FRAME_STARTED] = { on_started, false },
 	[FRAME_STATE] = { why_state, false },
 	[FRAME_STIRRED] = { why_stirred, false },
 };
@@ -385,6 +391,7 @@ int job_run(struct options *opt)
 	verdict_init();
 	signals_init();
 	reap_adopt();
+	parent_init();
 	start_nodes();
 	io_init();
 	start_timers();

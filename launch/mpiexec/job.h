@@ -80,6 +80,11 @@ void remote_finish(void);
 /* FRAME_START for a node. */
 void share_send(struct node *n);
 
+/* --- parent.c --- */
+void parent_init(void);
+/* All ranks of one more node run. */
+void parent_node_started(void);
+
 /* --- verdict.c --- */
 
 /* What ended the job; a later one may be the reason for an earlier one. */

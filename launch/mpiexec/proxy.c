@@ -226,6 +226,8 @@ static void start_ranks(struct reader *data)
 		}
 		proxy.alive++;
 	}
+	if (proxy.alive == proxy.start.nranks)
+		chan_send(&proxy.up, FRAME_STARTED, -1, NULL, 0);
 	finish();
 }
 

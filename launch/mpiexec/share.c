@@ -54,6 +54,30 @@ static void add_all(struct strings *env, const struct strings *set)
 		strings_add(env, set->at[i]);
 }
 
+/* What an mpiexec needs to start more on the same hosts: MPI_Comm_spawn. An argument
+ * in each line. */
+static void add_own_args(struct strings *env)
+{
+	const struct options *opt = job.opt;
+	char *text = xprintf("O2G_MPIEXEC_ARGS=%s%s%s%s%s",
+			     opt->agent ? "-agent\n" : "",
+			     opt->agent ? opt->agent : "",
+			     opt->proxy ? "\n-proxy\n" : "",
+			     opt->proxy ? opt->proxy : "",
+			     opt->force_agent ? "\n-force-agent" : "");
+
+	for (size_t i = 0; i < opt->hosts.n; i++) {
+		char *more = xprintf("%s%s%s:%d", text, i ? "," : "\n-hosts\n",
+				     opt->hosts.at[i].name,
+				     opt->hosts.at[i].slots);
+
+		free(text);
+		text = more;
+	}
+	strings_add(env, text);
+	free(text);
+}
+
 /* Later ones win. */
 static void make_env(const struct node *n, const struct app *app,
 		     struct start_app *sa)
@@ -67,6 +91,7 @@ static void make_env(const struct node *n, const struct app *app,
 	pass_named(&sa->env, &own->pass);
 	add_all(&sa->env, &all->set);
 	add_all(&sa->env, &own->set);
+	add_own_args(&sa->env);
 }
 
 /* Where we are, by the name the user gave it: a path through a link may be

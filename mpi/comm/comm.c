@@ -12,6 +12,7 @@
 #include "env/errors.h"
 #include "info/info.h"
 #include "process/others.h"
+#include "process/spawn.h"
 #include "pt2pt/buffered.h"
 #include "tools/events.h"
 #include "topo/topo.h"
@@ -284,17 +285,6 @@ int PMPI_Comm_get_name(MPI_Comm comm, char *comm_name, int *resultlen)
 }
 MPII_ALIAS(Comm_get_name);
 
-int PMPI_Comm_get_parent(MPI_Comm *parent)
-{
-	if (!mpii_running())
-		return mpii_bad_comm(MPI_COMM_NULL, "MPI_Comm_get_parent");
-	if (!parent)
-		return mpii_bad_null(NULL, "MPI_Comm_get_parent", "parent");
-	*parent = MPI_COMM_NULL; /* nobody spawned us */
-	return MPI_SUCCESS;
-}
-MPII_ALIAS(Comm_get_parent);
-
 /* --- the end --- */
 
 /* No request uses it any more; inactive ones may know it. */
@@ -338,6 +328,7 @@ static int end(MPI_Comm *comm, const char *func, bool wait)
 	mpii_buffer_free(&c->buffer);
 	if (wait)
 		part(c);
+	mpii_parent_ends(c);
 	mpii_event(MPII_EVENT_COMM_FREE, (int)c->context, c->size);
 	/* Pending requests keep the object, but nobody may name it again. */
 	mpii_obj_end(&c->obj);

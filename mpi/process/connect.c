@@ -90,6 +90,19 @@ int mpii_meet_from(struct mpii_comm *c, int root, struct mpii_way *way,
 	return err;
 }
 
+int mpii_tell_all(struct mpii_comm *c, int root, void *buf, int bytes)
+{
+	struct mpii_set s = mpii_set_all(c);
+	int err, *ranks = root_first(c, root, &s.me);
+
+	if (!ranks)
+		return mpii_fail(MPI_ERR_NO_MEM, "out of memory");
+	s.ranks = ranks;
+	err = mpii_set_bcast(&s, buf, bytes);
+	free(ranks);
+	return err;
+}
+
 static int become_connected(struct args *a, MPI_Comm comm,
 			    void (*reach)(const char *name, int timeout_ms,
 					  struct mpii_fd_way *w))

@@ -10,8 +10,10 @@
 #include "env/errors.h"
 #include "log.h"
 #include "pmi.h"
+#include "process/children.h"
 #include "process/end_others.h"
 #include "process/runtime.h"
+#include "process/spawn.h"
 #include "process/stats.h"
 #include "pt2pt/buffered.h"
 #include "settings.h"
@@ -99,6 +101,7 @@ static int start(int required, const char *func)
 	if (!mpii_comm_start())
 		mpii_abort(MPI_ERR_NO_MEM, "MPI_Init: out of memory");
 	atomic_store(&mpii.world, MPII_WORLD_RUNNING);
+	mpii_meet_parent();
 	mpii_state_phase(O2G_PHASE_RUNNING);
 	return MPI_SUCCESS;
 }
@@ -177,6 +180,7 @@ int PMPI_Finalize(void)
 	mpii_state_phase(O2G_PHASE_FINALIZE);
 	mpii_buffered_drain();
 	mpii_detached_drain();
+	mpii_children_finish();
 	if (o2g_settings()->stats)
 		mpii_stats();
 	/* Nobody leaves while others still need answers. Where a rank has died

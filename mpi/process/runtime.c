@@ -21,6 +21,7 @@
 #include "io/pool.h"
 #include "log.h"
 #include "pmi.h"
+#include "process/children.h"
 #include "process/gone.h"
 #include "process/names.h"
 #include "process/others.h"
@@ -38,6 +39,7 @@ static void leave(void)
 	io_pool_stop();
 	job = LEFT;
 	met = ALONE;
+	mpii_children_finish();
 	mpii_names_unpublish_all();
 	mpii_port_close_all();
 	mpii_wiredown();
