@@ -203,7 +203,7 @@ $(EXAMPLES_MPI): $(BUILD)/examples/%: examples/%.c $(MPICC) $(LIBMPI) \
 	@mkdir -p $(@D)
 	$(MPICC) $(OPT) $(WARN) $(SANITIZE) -o $@ $<
 
-include launch/launch.mk driver/driver.mk mpi/fortran/fortran.mk
+include launch/launch.mk driver/driver.mk mpi/fortran/fortran.mk packaging/packaging.mk
 -include tests/unit/unit.mk tests/fuzz/fuzz.mk bench/bench.mk
 
 # --- tests ---

@@ -41,7 +41,7 @@ open=$(sh -c 'ls /proc/self/fd' </dev/null | wc -l)
 run -n 1 sh -c 'ls /proc/self/fd | wc -l; grep SigIgn /proc/self/status
 	grep SigBlk /proc/self/status; [ $(ps -o pgid= -p $$) = $$ ] && echo group'
 expect_rc 0
-expect "$TMP/out" "^$((open + 1))\$"	# and the one of PMI
+expect "$TMP/out" "^$((open + 2))\$"	# and those of PMI and of its state
 # posix_spawn, which make uses, leaves the two signals of the C library ignored.
 expect "$TMP/out" 'SigIgn:.0*(180000000)?$'
 expect "$TMP/out" 'SigBlk:.0*$'
