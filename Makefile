@@ -4,6 +4,7 @@
 # make run        set up, build, and show a job of four ranks
 # make test       set up, build, run every test; T=pattern runs some of them
 # make test-long  the same, with the long forms of what make test runs shortened
+# make man, html, deb  manual pages of MPI, a manual for browsers, Debian packages
 # make fresh      both, on a Debian that has nothing yet: SUITE=trixie for Debian 13
 # make thread-test  threads in MPI, under ThreadSanitizer
 # make real       run programs that others have written; P=name runs one
@@ -275,6 +276,7 @@ test:
 
 test-long:
 	@scripts/setup test
+	@scripts/setup deb
 	@$(again) -s test-build
 	@BUILD=$(BUILD) LONG=1 FUZZ_SHORT=$(FUZZ_LONG) tests/run $(T)
 
