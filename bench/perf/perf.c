@@ -11,7 +11,8 @@
 extern const struct perf_command perf_latency, perf_bandwidth,
 	perf_bidirectional, perf_rate, perf_overlap, perf_depth, perf_incast,
 	perf_idle, perf_calls, perf_instructions, perf_flood, perf_startup,
-	perf_launch, perf_vector, perf_face, perf_struct;
+	perf_launch, perf_vector, perf_face, perf_struct, perf_io,
+	perf_io_mixed, perf_io_cube, perf_io_append;
 
 /* Missing where an MPI has no windows, as an older one of ours. */
 extern const struct perf_command perf_put __attribute__((weak));
@@ -21,12 +22,13 @@ extern const struct perf_command perf_accumulate __attribute__((weak));
 extern const struct perf_command perf_epochs __attribute__((weak));
 
 static const struct perf_command *const commands[] = {
-	&perf_latency, &perf_bandwidth, &perf_bidirectional, &perf_rate,
-	&perf_overlap, &perf_depth,	&perf_incast,	     &perf_put,
-	&perf_get,     &perf_vector,	&perf_face,	     &perf_struct,
-	&perf_idle,    &perf_calls,	&perf_instructions,  &perf_flood,
-	&perf_startup, &perf_launch,	&perf_onesided,	     &perf_accumulate,
-	&perf_epochs,
+	&perf_latency,	 &perf_bandwidth, &perf_bidirectional, &perf_rate,
+	&perf_overlap,	 &perf_depth,	  &perf_incast,	       &perf_put,
+	&perf_get,	 &perf_vector,	  &perf_face,	       &perf_struct,
+	&perf_idle,	 &perf_calls,	  &perf_instructions,  &perf_flood,
+	&perf_startup,	 &perf_launch,	  &perf_onesided,      &perf_accumulate,
+	&perf_epochs,	 &perf_io,	  &perf_io_mixed,      &perf_io_cube,
+	&perf_io_append,
 };
 
 #define N_COMMANDS (sizeof(commands) / sizeof(commands[0]))

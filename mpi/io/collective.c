@@ -160,7 +160,7 @@ static void lock_all(void *arg)
 }
 
 static int move_together(const struct coll *k, struct io_access *a,
-			 const struct io_plan *p)
+			 const struct io_plan *p, struct io_exchange *x)
 {
 	struct lock l = { a, p, 0 };
 	bool atomic = atomic_load(&a->f->atomic);
@@ -171,7 +171,7 @@ static int move_together(const struct coll *k, struct io_access *a,
 	if (atomic)
 		err = io_agree(k, a->f, MPI_SUCCESS, l.error, "locking");
 	if (!err)
-		err = io_exchange(k, a, p);
+		err = io_exchange(x, k, p);
 	err = io_agree(k, a->f, err, a->error, io_access_verb(a));
 	if (atomic && k->c->rank == 0 && !l.error)
 		io_disk_unlock(a->f, p->lo, p->hi);
@@ -179,14 +179,14 @@ static int move_together(const struct coll *k, struct io_access *a,
 }
 
 static int move(const struct coll *k, struct io_access *a,
-		const struct io_plan *p)
+		const struct io_plan *p, struct io_exchange *x)
 {
 	a->done = 0;
 	a->error = 0;
 	if (!p->any)
 		return MPI_SUCCESS;
 	if (together(a, p))
-		return move_together(k, a, p);
+		return move_together(k, a, p, x);
 	if (a->bytes)
 		io_aside(k, a->f, alone, a);
 	return io_agree(k, a->f, MPI_SUCCESS, a->error, io_access_verb(a));
@@ -194,7 +194,7 @@ static int move(const struct coll *k, struct io_access *a,
 
 /* With told, one for each rank. */
 static int run(const struct coll *k, struct io_access *a, int code,
-	       struct io_told *told)
+	       struct io_told *told, struct io_exchange *x)
 {
 	struct io_plan p = { .told = told, .n = k->c->size };
 	char words[MPI_MAX_ERROR_STRING] = "";
@@ -211,12 +211,13 @@ static int run(const struct coll *k, struct io_access *a, int code,
 	if (err)
 		return err;
 	survey(&p);
-	return move(k, a, &p);
+	return move(k, a, &p, x);
 }
 
 int io_collective(const struct coll *k, struct io_access *a, int code)
 {
 	struct io_told *told = calloc(k->c->size, sizeof(*told));
+	struct io_exchange *x = NULL;
 	int err;
 
 	if (!told)
@@ -232,7 +233,15 @@ int io_collective(const struct coll *k, struct io_access *a, int code)
 	}
 	if (!code)
 		code = io_access_begin(a);
-	err = run(k, a, code, told);
+	/* Whoever has no memory says so before the others count on it. */
+	if (!code && k->c->size > 1) {
+		x = io_exchange_create(a);
+		if (!x)
+			code = mpii_fail(MPI_ERR_NO_MEM, "out of memory");
+	}
+	err = run(k, a, code, told, x);
+	if (x)
+		io_exchange_destroy(x);
 	free(told);
 	if (code || !a->v)
 		return err;

@@ -31,10 +31,11 @@
 #define DOMAIN_MIN (256 << 10) /* bytes for which an aggregator is worth it */
 
 struct list;
+struct coming;
 
 /* A window, at its aggregator. */
 struct window {
-	struct exchange *x;
+	struct io_exchange *x;
 	MPI_Offset lo; /* of the file */
 	char *buf;
 	struct io_part *parts; /* of all ranks */
@@ -44,7 +45,7 @@ struct window {
 	struct io_aside aside;
 };
 
-struct exchange {
+struct io_exchange {
 	const struct coll *k;
 	struct io_access *a;
 	const struct io_plan *plan;
@@ -62,8 +63,9 @@ struct exchange {
 	/* messages of one round */
 	struct mpii_req **reqs;
 	int nreqs;
-	char **packed; /* for each aggregator: memory in many pieces */
-	int err;       /* of messages, MPI code */
+	struct coming *come; /* for each aggregator, when reading */
+	char **packed;	     /* for each aggregator: memory in many pieces */
+	int err;	     /* of messages, MPI code */
 };
 
 static MPI_Count min_count(MPI_Count a, MPI_Count b)
@@ -71,13 +73,13 @@ static MPI_Count min_count(MPI_Count a, MPI_Count b)
 	return a < b ? a : b;
 }
 
-static bool is_agg(const struct exchange *x)
+static bool is_agg(const struct io_exchange *x)
 {
 	return x->cb->me >= 0 && x->cb->me < x->naggs;
 }
 
 /* The window of aggregator @agg in round @r; lo >= hi: it has none. */
-static void window_of(const struct exchange *x, int agg, MPI_Count r,
+static void window_of(const struct io_exchange *x, int agg, MPI_Count r,
 		      MPI_Offset *lo, MPI_Offset *hi)
 {
 	MPI_Offset begin = x->base + agg * x->domain;
@@ -89,7 +91,7 @@ static void window_of(const struct exchange *x, int agg, MPI_Count r,
 
 /* --- messages of a round --- */
 
-static void posted(struct exchange *x, int err)
+static void posted(struct io_exchange *x, int err)
 {
 	if (err && !x->err)
 		x->err = err;
@@ -97,14 +99,14 @@ static void posted(struct exchange *x, int err)
 		x->nreqs++;
 }
 
-static void post_send(struct exchange *x, const void *buf, MPI_Count count,
+static void post_send(struct io_exchange *x, const void *buf, MPI_Count count,
 		      struct mpii_type *t, int rank)
 {
 	posted(x, mpii_isend(buf, count, t, rank, x->k->tag, x->k->c,
 			     x->k->context, MPII_STANDARD, &x->reqs[x->nreqs]));
 }
 
-static int post_recv(struct exchange *x, void *buf, MPI_Count count,
+static int post_recv(struct io_exchange *x, void *buf, MPI_Count count,
 		     struct mpii_type *t, int rank)
 {
 	int n = x->nreqs;
@@ -114,7 +116,7 @@ static int post_recv(struct exchange *x, void *buf, MPI_Count count,
 	return x->nreqs > n ? n : -1;
 }
 
-static void wait_for(struct exchange *x, struct mpii_req **reqs, int n)
+static void wait_for(struct io_exchange *x, struct mpii_req **reqs, int n)
 {
 	int err;
 
@@ -127,7 +129,7 @@ static void wait_for(struct exchange *x, struct mpii_req **reqs, int n)
 		x->err = err;
 }
 
-static void wait_round(struct exchange *x)
+static void wait_round(struct io_exchange *x)
 {
 	wait_for(x, x->reqs, x->nreqs);
 	x->nreqs = 0;
@@ -151,7 +153,7 @@ struct list {
 	MPI_Count told; /* how far of our data was told about */
 };
 
-static void send_list(struct exchange *x, struct list *l, int agg,
+static void send_list(struct io_exchange *x, struct list *l, int agg,
 		      MPI_Offset lo, MPI_Count end)
 {
 	if (!io_part_fill(&l->part, &x->a->place, l->told, end, lo)) {
@@ -168,7 +170,7 @@ static void send_list(struct exchange *x, struct list *l, int agg,
 }
 
 /* Tell aggregators what we have in their windows of round @r. */
-static void send_lists(struct exchange *x, MPI_Count r)
+static void send_lists(struct io_exchange *x, MPI_Count r)
 {
 	const struct io_told *mine = &x->plan->told[x->k->c->rank];
 	MPI_Offset lo, hi;
@@ -185,7 +187,8 @@ static void send_lists(struct exchange *x, MPI_Count r)
 
 /* One message at once: those that were sent are left alone, since others may wait
  * for us before they take them. */
-static void recv_now(struct exchange *x, void *buf, MPI_Count bytes, int rank)
+static void recv_now(struct io_exchange *x, void *buf, MPI_Count bytes,
+		     int rank)
 {
 	struct mpii_req *r;
 	int err = mpii_irecv(buf, bytes, coll_bytes(), rank, x->k->tag, x->k->c,
@@ -199,7 +202,7 @@ static void recv_now(struct exchange *x, void *buf, MPI_Count bytes, int rank)
 
 /* The list of rank @rank for a window; without memory it is as if it had
  * nothing, which is an error in the end. */
-static void recv_list(struct exchange *x, struct window *w, int rank)
+static void recv_list(struct io_exchange *x, struct window *w, int rank)
 {
 	struct io_part *p = &w->parts[rank];
 	struct list_head head = { 0, 0 };
@@ -216,13 +219,13 @@ static void recv_list(struct exchange *x, struct window *w, int rank)
 
 /* --- what everyone has in a window --- */
 
-static struct io_place place_of(const struct exchange *x, int rank)
+static struct io_place place_of(const struct io_exchange *x, int rank)
 {
 	return rank == x->k->c->rank ? x->a->place :
 				       io_cb_theirs(x->a->v, rank).place;
 }
 
-static void part_of(struct exchange *x, struct window *w, int rank,
+static void part_of(struct io_exchange *x, struct window *w, int rank,
 		    MPI_Offset hi)
 {
 	const struct io_told *t = &x->plan->told[rank];
@@ -239,14 +242,14 @@ static void part_of(struct exchange *x, struct window *w, int rank,
 	x->taken[rank] = end;
 }
 
-static bool is_listed(const struct exchange *x, int rank)
+static bool is_listed(const struct io_exchange *x, int rank)
 {
 	return x->a->v->theirs && x->a->v->theirs[rank].listed &&
 	       rank != x->k->c->rank;
 }
 
 /* At an aggregator: the parts of all ranks in its window of round @r. */
-static void find_parts(struct exchange *x, struct window *w, MPI_Count r)
+static void find_parts(struct io_exchange *x, struct window *w, MPI_Count r)
 {
 	MPI_Offset hi;
 
@@ -269,7 +272,7 @@ static void find_parts(struct exchange *x, struct window *w, MPI_Count r)
 /* --- our data --- */
 
 /* Our bytes for a window of round @r: where they are in the data. */
-static MPI_Count own_range(struct exchange *x, int agg, MPI_Count r,
+static MPI_Count own_range(struct io_exchange *x, int agg, MPI_Count r,
 			   MPI_Count *from)
 {
 	const struct io_told *mine = &x->plan->told[x->k->c->rank];
@@ -286,7 +289,8 @@ static MPI_Count own_range(struct exchange *x, int agg, MPI_Count r,
 }
 
 /* The memory of these bytes as one piece: itself, or a buffer. */
-static char *own_memory(struct exchange *x, int agg, MPI_Count at, MPI_Count n)
+static char *own_memory(struct io_exchange *x, int agg, MPI_Count at,
+			MPI_Count n)
 {
 	char *plain = io_access_plain(x->a);
 
@@ -302,7 +306,7 @@ static char *own_memory(struct exchange *x, int agg, MPI_Count at, MPI_Count n)
 	return x->packed[agg];
 }
 
-static void drop_packed(struct exchange *x)
+static void drop_packed(struct io_exchange *x)
 {
 	for (int i = 0; i < x->naggs; i++) {
 		free(x->packed[i]);
@@ -324,7 +328,7 @@ static void write_window(void *arg)
 					 &done);
 }
 
-static void recv_parts(struct exchange *x, struct window *w)
+static void recv_parts(struct io_exchange *x, struct window *w)
 {
 	for (int i = 0; i < x->plan->n; i++) {
 		struct io_part *p = &w->parts[i];
@@ -340,7 +344,7 @@ static void recv_parts(struct exchange *x, struct window *w)
 }
 
 /* What we have in our own window. */
-static void keep_own(struct exchange *x, struct window *w, MPI_Count at,
+static void keep_own(struct io_exchange *x, struct window *w, MPI_Count at,
 		     MPI_Count n)
 {
 	struct io_part *p = &w->parts[x->k->c->rank];
@@ -350,7 +354,7 @@ static void keep_own(struct exchange *x, struct window *w, MPI_Count at,
 		mpii_unpack(&p->type, w->buf, 1, 0, mem, n);
 }
 
-static void send_own(struct exchange *x, struct window *w, MPI_Count r)
+static void send_own(struct io_exchange *x, struct window *w, MPI_Count r)
 {
 	MPI_Count from, n;
 	char *mem;
@@ -371,7 +375,7 @@ static void send_own(struct exchange *x, struct window *w, MPI_Count r)
 	}
 }
 
-static void write_rounds(struct exchange *x)
+static void write_rounds(struct io_exchange *x)
 {
 	struct window *w;
 
@@ -413,7 +417,7 @@ static void read_window(void *arg)
 	w->got = c->lo + got;
 }
 
-static void prepare_read(struct exchange *x, MPI_Count r)
+static void prepare_read(struct io_exchange *x, MPI_Count r)
 {
 	struct window *w = &x->win[r % 2];
 
@@ -429,7 +433,7 @@ static void prepare_read(struct exchange *x, MPI_Count r)
 		io_aside(x->k, x->a->f, read_window, w);
 }
 
-static void send_parts(struct exchange *x, struct window *w)
+static void send_parts(struct io_exchange *x, struct window *w)
 {
 	for (int i = 0; i < x->plan->n; i++) {
 		struct io_part *p = &w->parts[i];
@@ -449,7 +453,7 @@ static void send_parts(struct exchange *x, struct window *w)
 }
 
 /* A piece of our data is shorter than asked for: the file ended. */
-static void short_piece(struct exchange *x, MPI_Count at, MPI_Count n,
+static void short_piece(struct io_exchange *x, MPI_Count at, MPI_Count n,
 			MPI_Count got)
 {
 	if (got < n)
@@ -462,7 +466,7 @@ struct coming {
 	int req; /* -1: our own window, or failed */
 };
 
-static void recv_own(struct exchange *x, struct window *w, MPI_Count r,
+static void recv_own(struct io_exchange *x, struct window *w, MPI_Count r,
 		     struct coming *come)
 {
 	MPI_Count from;
@@ -491,7 +495,7 @@ static void recv_own(struct exchange *x, struct window *w, MPI_Count r,
 }
 
 /* After the round: lengths, and memory in many pieces. */
-static void finish_own(struct exchange *x, const struct coming *come)
+static void finish_own(struct io_exchange *x, const struct coming *come)
 {
 	for (int i = 0; i < x->naggs; i++) {
 		if (come[i].n && x->packed[i])
@@ -501,7 +505,7 @@ static void finish_own(struct exchange *x, const struct coming *come)
 	drop_packed(x);
 }
 
-static void wait_reading(struct exchange *x, struct coming *come)
+static void wait_reading(struct io_exchange *x, struct coming *come)
 {
 	MPI_Count got;
 
@@ -518,7 +522,7 @@ static void wait_reading(struct exchange *x, struct coming *come)
 	wait_round(x);
 }
 
-static void read_rounds(struct exchange *x, struct coming *come)
+static void read_rounds(struct io_exchange *x, struct coming *come)
 {
 	struct window *w;
 
@@ -543,7 +547,7 @@ static void read_rounds(struct exchange *x, struct coming *come)
 
 /* --- beginning and end --- */
 
-static void divide(struct exchange *x)
+static void divide(struct io_exchange *x)
 {
 	const struct io_plan *p = x->plan;
 	MPI_Count unit = io_cb_unit(x->a->f), range;
@@ -558,7 +562,7 @@ static void divide(struct exchange *x)
 	x->rounds = (x->domain + x->window - 1) / x->window;
 }
 
-static bool get_windows(struct exchange *x)
+static bool get_windows(struct io_exchange *x)
 {
 	struct io_cb *cb = x->cb;
 	MPI_Count bytes = io_cb_window(x->a->f);
@@ -571,7 +575,7 @@ static bool get_windows(struct exchange *x)
 			cb->window[i] = aligned_alloc(
 				4096, (bytes + 4095) / 4096 * 4096);
 		w->buf = x->own_windows ? cb->window[i] : malloc(bytes);
-		w->parts = calloc(x->plan->n, sizeof(*w->parts));
+		w->parts = calloc(x->a->f->comm->size, sizeof(*w->parts));
 		w->x = x;
 		w->aside = (struct io_aside){ x->a->f,
 					      x->a->write ? write_window :
@@ -583,33 +587,73 @@ static bool get_windows(struct exchange *x)
 	return true;
 }
 
-static bool begin(struct exchange *x)
+struct io_exchange *io_exchange_create(struct io_access *a)
+{
+	struct io_exchange *x = calloc(1, sizeof(*x));
+	int n = a->f->comm->size, naggs = a->f->cb->naggs;
+	bool listed = a->v->theirs && a->v->theirs[a->f->comm->rank].listed;
+
+	if (!x)
+		return NULL;
+	x->a = a;
+	x->cb = a->f->cb;
+	if (listed)
+		x->lists = calloc(naggs, sizeof(*x->lists));
+	x->sent = calloc(naggs, sizeof(*x->sent));
+	x->packed = calloc(naggs, sizeof(*x->packed));
+	x->come = calloc(naggs, sizeof(*x->come));
+	x->reqs = calloc(n + 3 * (size_t)naggs, sizeof(*x->reqs));
+	x->taken = calloc(n, sizeof(*x->taken));
+	if (x->sent && x->packed && x->come && x->reqs && x->taken &&
+	    (!listed || x->lists) && (x->cb->me < 0 || get_windows(x)))
+		return x;
+	io_exchange_destroy(x);
+	return NULL;
+}
+
+void io_exchange_destroy(struct io_exchange *x)
+{
+	for (int i = 0; i < 2; i++) {
+		struct window *w = &x->win[i];
+
+		for (int k = 0; w->parts && k < x->a->f->comm->size; k++)
+			io_part_free(&w->parts[k]);
+		free(w->parts);
+		io_cover_free(&w->cover);
+		if (!x->own_windows)
+			free(w->buf);
+	}
+	if (x->own_windows)
+		atomic_flag_clear(&x->cb->busy);
+	for (int i = 0; x->lists && i < x->cb->naggs; i++)
+		io_part_free(&x->lists[i].part);
+	free(x->lists);
+	free(x->sent);
+	free(x->packed);
+	free(x->come);
+	free(x->reqs);
+	free(x->taken);
+	free(x);
+}
+
+/* Where everyone's data begins in each domain. */
+static void begin(struct io_exchange *x)
 {
 	const struct io_plan *p = x->plan;
 	const struct io_told *mine = &p->told[x->k->c->rank];
 	MPI_Offset lo, hi;
 
-	bool listed = x->a->v->theirs && x->a->v->theirs[x->k->c->rank].listed;
-
-	x->lists = listed ? calloc(x->naggs, sizeof(*x->lists)) : NULL;
-	x->sent = calloc(x->naggs, sizeof(*x->sent));
-	x->packed = calloc(x->naggs, sizeof(*x->packed));
-	x->reqs = calloc(p->n + 3 * x->naggs, sizeof(*x->reqs));
-	x->taken = calloc(p->n, sizeof(*x->taken));
-	if (!x->sent || !x->packed || !x->reqs || !x->taken ||
-	    (listed && !x->lists) || (is_agg(x) && !get_windows(x)))
-		return false;
 	for (int i = 0; i < x->naggs; i++) {
 		window_of(x, i, 0, &lo, &hi);
 		x->sent[i] = mine->pos;
 		if (mine->bytes)
 			x->sent[i] = io_place_find(&x->a->place, lo, mine->pos,
 						   mine->pos + mine->bytes);
-		if (listed)
+		if (x->lists)
 			x->lists[i].told = x->sent[i];
 	}
 	if (!is_agg(x))
-		return true;
+		return;
 	window_of(x, x->cb->me, 0, &lo, &hi);
 	for (int i = 0; i < p->n; i++) {
 		const struct io_told *t = &p->told[i];
@@ -619,55 +663,27 @@ static bool begin(struct exchange *x)
 			x->taken[i] = io_place_find(&place, lo, t->pos,
 						    t->pos + t->bytes);
 	}
-	return true;
 }
 
-static void end(struct exchange *x)
-{
-	for (int i = 0; i < 2; i++) {
-		struct window *w = &x->win[i];
-
-		io_aside_wait(x->k, &w->aside);
-		if (w->error && !x->a->error)
-			x->a->error = w->error;
-		for (int k = 0; w->parts && k < x->plan->n; k++)
-			io_part_free(&w->parts[k]);
-		free(w->parts);
-		io_cover_free(&w->cover);
-		if (!x->own_windows)
-			free(w->buf);
-	}
-	if (x->own_windows)
-		atomic_flag_clear(&x->cb->busy);
-	for (int i = 0; x->lists && i < x->naggs; i++)
-		io_part_free(&x->lists[i].part);
-	free(x->lists);
-	free(x->sent);
-	free(x->packed);
-	free(x->reqs);
-	free(x->taken);
-}
-
-int io_exchange(const struct coll *k, struct io_access *a,
+int io_exchange(struct io_exchange *x, const struct coll *k,
 		const struct io_plan *plan)
 {
-	struct exchange x = { .k = k, .a = a, .plan = plan, .cb = a->f->cb };
-	struct coming *come;
-	int err = MPI_SUCCESS;
+	struct io_access *a = x->a;
 
-	divide(&x);
-	come = calloc(x.naggs, sizeof(*come));
-	if (!begin(&x) || !come)
-		err = mpii_fail(MPI_ERR_NO_MEM, "no memory for an exchange");
-	/* Nobody begins unless all can. */
-	err = io_agree(k, a->f, err, 0, io_access_verb(a));
-	if (!err && a->write)
-		write_rounds(&x);
-	else if (!err)
-		read_rounds(&x, come);
-	end(&x);
-	free(come);
-	if (a->write && !err && !x.err && !a->error)
+	x->k = k;
+	x->plan = plan;
+	divide(x);
+	begin(x);
+	if (a->write)
+		write_rounds(x);
+	else
+		read_rounds(x, x->come);
+	for (int i = 0; i < 2; i++) {
+		io_aside_wait(k, &x->win[i].aside);
+		if (x->win[i].error && !a->error)
+			a->error = x->win[i].error;
+	}
+	if (a->write && !x->err && !a->error)
 		a->done = a->bytes;
-	return err ? err : x.err;
+	return x->err;
 }

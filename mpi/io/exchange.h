@@ -7,6 +7,7 @@
 #include "io/cb.h"
 
 struct coll;
+struct io_exchange;
 
 /* What a rank tells all others about its part. */
 struct io_told {
@@ -26,9 +27,13 @@ struct io_plan {
 	MPI_Count piece;  /* the shortest */
 };
 
+/* The memory that an exchange needs: had before all agree to begin. NULL: out of
+ * memory. */
+struct io_exchange *io_exchange_create(struct io_access *a);
 /* Sets a->done and a->error. MPI code with words: what is not the disk's. */
-int io_exchange(const struct coll *k, struct io_access *a,
+int io_exchange(struct io_exchange *x, const struct coll *k,
 		const struct io_plan *plan);
+void io_exchange_destroy(struct io_exchange *x);
 
 /*
  * What waits for the disk is done aside, by the pool: a fiber stops meanwhile, and

@@ -38,6 +38,10 @@ expect "$TMP/out" '^ *size +usec$'
 perf -n 4 bandwidth --sizes 1k,64k --window 8 --pairs 2 --check $short
 expect "$TMP/out" '^ *size +MB/s +Mmsg/s$'
 perf bidirectional --sizes 64k --check $short
+perf io --sizes 64k --check $short
+perf io_mixed --sizes 64k --block 512 --check $short
+perf io_cube --sizes 64k --check $short
+perf io_append $short
 perf -n 3 rate --check $short
 perf overlap --sizes 64k --check $short
 expect "$TMP/out" 'hidden% +thread% +idle%$'

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
+/*
+ * Files in $TMPDIR, or /tmp. What is written stays in the page cache unless --sync 1.
+ * Rates are of all ranks together. Columns called "plain" are pwrite and pread.
+ */
+#include "io.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static long block = 4096;
+long io_sync;
+
+void io_fail_if(int err, const char *what)
+{
+	if (err)
+		perf_fail("%s failed", what);
+}
+
+/* One for all; it is gone when it is closed. */
+void io_open_file(struct perf *p, struct io_file *x)
+{
+	const char *dir = getenv("TMPDIR");
+
+	memset(x, 0, sizeof(*x));
+	x->rank = p->rank;
+	x->ranks = p->ranks;
+	snprintf(x->name, sizeof(x->name), "%s/perf_io.%d", dir ? dir : "/tmp",
+		 (int)getpid());
+	MPI_Bcast(x->name, sizeof(x->name), MPI_CHAR, 0, MPI_COMM_WORLD);
+	io_fail_if(MPI_File_open(MPI_COMM_WORLD, x->name,
+				 MPI_MODE_CREATE | MPI_MODE_RDWR |
+					 MPI_MODE_DELETE_ON_CLOSE,
+				 MPI_INFO_NULL, &x->f),
+		   "MPI_File_open");
+	x->plain = fopen(x->name, "r+");
+	io_fail_if(!x->plain, "fopen");
+}
+
+void io_close_file(struct io_file *x)
+{
+	fclose(x->plain);
+	MPI_File_close(&x->f);
+	free(x->buf);
+}
+
+static void flush_file(struct io_file *x)
+{
+	if (io_sync)
+		MPI_File_sync(x->f);
+}
+
+/* --- one piece for each rank --- */
+
+static void write_at(void *arg, long times)
+{
+	struct io_file *x = arg;
+
+	for (long i = 0; i < times; i++) {
+		MPI_File_write_at(x->f, x->at, x->buf, (int)x->bytes, MPI_BYTE,
+				  MPI_STATUS_IGNORE);
+		flush_file(x);
+	}
+}
+
+static void read_at(void *arg, long times)
+{
+	struct io_file *x = arg;
+
+	for (long i = 0; i < times; i++)
+		MPI_File_read_at(x->f, x->at, x->buf, (int)x->bytes, MPI_BYTE,
+				 MPI_STATUS_IGNORE);
+}
+
+static void plain_write(void *arg, long times)
+{
+	struct io_file *x = arg;
+
+	for (long i = 0; i < times; i++) {
+		io_fail_if(pwrite(fileno(x->plain), x->buf, x->bytes, x->at) !=
+				   x->bytes,
+			   "pwrite");
+		if (io_sync)
+			io_fail_if(fsync(fileno(x->plain)), "fsync");
+	}
+}
+
+static void plain_read(void *arg, long times)
+{
+	struct io_file *x = arg;
+
+	for (long i = 0; i < times; i++)
+		io_fail_if(pread(fileno(x->plain), x->buf, x->bytes, x->at) !=
+				   x->bytes,
+			   "pread");
+}
+
+double io_rate(struct perf *p, struct io_file *x, perf_step *step)
+{
+	double t;
+
+	MPI_Barrier(MPI_COMM_WORLD);
+	t = perf_measure(p, step, x).usual;
+	return (double)x->bytes * x->ranks / perf_max_over_ranks(t) * 1e-6;
+}
+
+static void run_io(struct perf *p)
+{
+	for (int i = 0; i < p->n_sizes; i++) {
+		struct io_file x;
+
+		io_open_file(p, &x);
+		x.bytes = p->sizes[i];
+		x.at = (MPI_Offset)x.bytes * p->rank;
+		x.buf = perf_alloc(x.bytes);
+		perf_fill(x.buf, x.bytes, p->rank);
+		perf_cell(p, "size", p->sizes[i]);
+		perf_cell(p, "write MB/s", io_rate(p, &x, write_at));
+		perf_cell(p, "plain", io_rate(p, &x, plain_write));
+		MPI_Barrier(MPI_COMM_WORLD);
+		perf_cell(p, "read MB/s", io_rate(p, &x, read_at));
+		perf_cell(p, "plain", io_rate(p, &x, plain_read));
+		if (p->check)
+			perf_check(x.buf, x.bytes, p->rank);
+		perf_row_end(p);
+		io_close_file(&x);
+	}
+}
+
+/* --- all together, by a view --- */
+
+static void write_all(void *arg, long times)
+{
+	struct io_file *x = arg;
+
+	for (long i = 0; i < times; i++) {
+		MPI_File_write_at_all(x->f, 0, x->buf, (int)x->bytes, MPI_BYTE,
+				      MPI_STATUS_IGNORE);
+		flush_file(x);
+	}
+}
+
+static void read_all(void *arg, long times)
+{
+	struct io_file *x = arg;
+
+	for (long i = 0; i < times; i++)
+		MPI_File_read_at_all(x->f, 0, x->buf, (int)x->bytes, MPI_BYTE,
+				     MPI_STATUS_IGNORE);
+}
+
+void io_set_view(struct io_file *x, MPI_Offset disp, MPI_Datatype t)
+{
+	MPI_Type_commit(&t);
+	io_fail_if(MPI_File_set_view(x->f, disp, MPI_BYTE, t, "native",
+				     MPI_INFO_NULL),
+		   "MPI_File_set_view");
+	MPI_Type_free(&t);
+}
+
+void io_measure_all(struct perf *p, struct io_file *x)
+{
+	x->buf = perf_alloc(x->bytes);
+	perf_fill(x->buf, x->bytes, p->rank);
+	perf_cell(p, "write MB/s", io_rate(p, x, write_all));
+	if (p->check)
+		memset(x->buf, 0, x->bytes);
+	perf_cell(p, "read MB/s", io_rate(p, x, read_all));
+	if (p->check)
+		perf_check(x->buf, x->bytes, p->rank);
+}
+
+/* Every rank has each Nth block. */
+static void run_mixed(struct perf *p)
+{
+	MPI_Datatype one, t;
+
+	for (int i = 0; i < p->n_sizes; i++) {
+		struct io_file x;
+
+		io_open_file(p, &x);
+		x.bytes = p->sizes[i] / block * block;
+		if (x.bytes == 0)
+			x.bytes = block;
+		MPI_Type_contiguous((int)block, MPI_BYTE, &one);
+		MPI_Type_create_resized(one, 0, (MPI_Aint)block * p->ranks, &t);
+		MPI_Type_free(&one);
+		io_set_view(&x, (MPI_Offset)block * p->rank, t);
+		perf_cell(p, "size", x.bytes);
+		io_measure_all(p, &x);
+		perf_row_end(p);
+		io_close_file(&x);
+	}
+}
+
+/* --- records behind each other --- */
+
+static void append(void *arg, long times)
+{
+	struct io_file *x = arg;
+
+	/* or the file would grow until the disk is full */
+	MPI_File_seek_shared(x->f, 0, MPI_SEEK_SET);
+	for (long i = 0; i < times; i++)
+		MPI_File_write_shared(x->f, x->buf, (int)x->bytes, MPI_BYTE,
+				      MPI_STATUS_IGNORE);
+}
+
+static void run_append(struct perf *p)
+{
+	for (int i = 0; i < p->n_sizes; i++) {
+		struct io_file x;
+		struct perf_time t;
+
+		io_open_file(p, &x);
+		x.bytes = p->sizes[i];
+		x.buf = perf_alloc(x.bytes);
+		t = perf_measure(p, append, &x);
+		perf_cell(p, "size", x.bytes);
+		perf_cell(p, "records/s",
+			  p->ranks / perf_max_over_ranks(t.usual));
+		perf_row_end(p);
+		io_close_file(&x);
+	}
+}
+
+static const struct perf_option sync_option[] = {
+	{ "sync", &io_sync, "1: each write is followed by a sync" },
+	{ .name = NULL },
+};
+static const struct perf_option mixed_options[] = {
+	{ "block", &block, "bytes of a block" },
+	{ "sync", &io_sync, "1: each write is followed by a sync" },
+	{ .name = NULL },
+};
+const struct perf_command perf_io = {
+	.name = "io",
+	.help = "a file: a piece of each rank, and pwrite and pread",
+	.run = run_io,
+	.options = sync_option,
+	.sizes = "64k,1M,16M",
+	.min_ranks = 1,
+};
+
+const struct perf_command perf_io_mixed = {
+	.name = "io_mixed",
+	.help = "a file: every Nth block of each rank, all together",
+	.run = run_mixed,
+	.options = mixed_options,
+	.sizes = "64k,1M,4M",
+	.min_ranks = 1,
+};
+
+const struct perf_command perf_io_append = {
+	.name = "io_append",
+	.help = "a file: records by the shared pointer",
+	.run = run_append,
+	.sizes = "1k",
+	.min_ranks = 1,
+};
