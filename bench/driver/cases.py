@@ -118,6 +118,11 @@ LAUNCH_RANKS = (64, 256, 512)
 # The seats that were loaded for the bpf channel are not what ranks usually find.
 NO_SEATS = {"O2G_BPF_DIR": None}
 
+# Files: ranks that take turns in blocks; dimensions of an array, and ranks.
+IO_RANKS = (4, 16)
+IO_ARRAYS = ((3, 4), (3, 8), (4, 4), (4, 8))
+IO_ARRAY_BYTES = {3: 8 * 81 ** 3, 4: 8 * 27 ** 4}  # of 4 MiB about
+
 NAS = ("is", "ep", "cg", "mg", "ft")
 NAS_RANKS = (2, 4, 16)
 
@@ -260,9 +265,26 @@ def nas():
                limit=120, about=15, in_quick=False)
 
 
+def files():
+    """In memory: what is compared is the library, not the disk."""
+    env = {"TMPDIR": "/dev/shm"}
+    for over in ("shm", "tcp"):
+        for ranks in IO_RANKS:
+            yield Case(f"io-mixed-{ranks}", "io_mixed", over,
+                       ["--sizes", "1M,4M"], SHORT, ranks=ranks, rounds=3,
+                       env=env, in_quick=False, limit=120)
+    for array, ranks in IO_ARRAYS:
+        yield Case(f"io-cube-{array}d-{ranks}", "io_cube", "shm",
+                   ["--sizes", "4M", "--dims", str(array)], SHORT, ranks=ranks,
+                   rounds=3, env=env, in_quick=False, limit=120)
+    yield Case("io-append-16", "io_append", "shm", [], SHORT, ranks=16,
+               rounds=3, env=env, in_quick=False, limit=120)
+
+
 CASES = [*point_to_point(), *instructions(), *datatypes(), *many_to_one_core(), *one_sided(),
          *progress(),
-         *collectives(), *every_collective(), *growth(), *launch(), *nas()]
+         *collectives(), *every_collective(), *growth(), *launch(), *nas(),
+         *files()]
 
 OVERLAP_SIZES = (64 * KB, 256 * KB, MB, 4 * MB, 16 * MB)
 
@@ -402,3 +424,18 @@ TRANSPORTS = {
     "host": "one host, by whatever way each takes",
     "core": "the matching by itself",
 }
+TARGETS += [
+    Target(f"{over}-io-mixed-{ranks}", MB, f"{what} MB/s",
+           f"files, {over}: {ranks} ranks, 4 KiB in turn, {what}, MB/s",
+           "ratio-min", 2.0)
+    for over in ("shm", "tcp") for ranks in IO_RANKS
+    for what in ("write", "read")]
+TARGETS += [
+    Target(f"shm-io-cube-{array}d-{ranks}", IO_ARRAY_BYTES[array],
+           f"{what} MB/s",
+           f"files: {array}-D array of {ranks} ranks, {what}, MB/s",
+           "ratio-min", 2.0)
+    for array, ranks in IO_ARRAYS for what in ("write", "read")]
+TARGETS += [
+    Target("shm-io-append-16", KB, "records/s",
+           "files: 16 ranks append 1 KiB records, 1/s", "ratio-min", 5.0)]

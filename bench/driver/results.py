@@ -13,7 +13,8 @@ NO_END = "did not end in {} s"
 LESS = ("usec", "posted us", "unexpected us", "init ms", "alltoall ms",
         "MiB after", "sockets after", "growth MiB", "cpu %", "ns",
         "instructions", "ready s", "MB a rank")
-MORE = ("MB/s", "Mmsg/s", "Mop/s", "hidden%")
+MORE = ("MB/s", "Mmsg/s", "Mop/s", "hidden%", "write MB/s", "read MB/s",
+        "records/s")
 
 
 class Results:

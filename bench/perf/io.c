@@ -118,10 +118,10 @@ static void run_io(struct perf *p)
 		perf_fill(x.buf, x.bytes, p->rank);
 		perf_cell(p, "size", p->sizes[i]);
 		perf_cell(p, "write MB/s", io_rate(p, &x, write_at));
-		perf_cell(p, "plain", io_rate(p, &x, plain_write));
+		perf_cell(p, "plain write", io_rate(p, &x, plain_write));
 		MPI_Barrier(MPI_COMM_WORLD);
 		perf_cell(p, "read MB/s", io_rate(p, &x, read_at));
-		perf_cell(p, "plain", io_rate(p, &x, plain_read));
+		perf_cell(p, "plain read", io_rate(p, &x, plain_read));
 		if (p->check)
 			perf_check(x.buf, x.bytes, p->rank);
 		perf_row_end(p);
