@@ -171,7 +171,7 @@ $(LIBMPI): $(MPI_OBJ) $(LIBO2G) mpi/libmpi.map
 	@mkdir -p $(@D)
 	$(CC) -shared $(CFLAGS) $(LDFLAGS) $(NO_UNDEFINED) -Wl,-soname,libmpi_abi.so.1 \
 	  -Wl,--version-script,mpi/libmpi.map -Wl,-rpath,'$$ORIGIN' \
-	  -o $@ $(MPI_OBJ) -L$(@D) -lo2g -pthread -lm
+	  -static-libgcc -o $@ $(MPI_OBJ) -L$(@D) -lo2g -pthread -lm
 	ln -sf libmpi.so $(@D)/libmpi_abi.so.1
 	ln -sf libmpi.so $(@D)/libmpi_abi.so
 

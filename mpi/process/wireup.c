@@ -20,6 +20,7 @@
 #include "clock.h"
 #include "log.h"
 #include "pmi.h"
+#include "process/crash.h"
 #include "process/gone.h"
 #include "process/process.h"
 #include "process/wireup.h"
@@ -261,6 +262,7 @@ int mpii_wireup(void)
 	mpii.universe_size = job.universe_size;
 	snprintf(who, sizeof(who), "rank %d on %s", job.rank, mpii.host);
 	o2g_log_set_who(who);
+	mpii_crash_watch(who);
 	err = open_endpoint(&job);
 	if (err)
 		o2g_error("cannot join the job: %s", o2g_strerror(err));

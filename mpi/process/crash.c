@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/*
+ * A crash says where it happened: which rank, on which host, by which signal, and the
+ * functions that were being called. Then the signal does what it would have done.
+ *
+ * Nothing is allocated and no lock of the C library is taken here, since the program may
+ * have died in malloc. The stack is walked by the compiler's own unwinder, which is
+ * linked into this library: backtrace(3) would first have to load one.
+ */
+#define _GNU_SOURCE
+#include "process/crash.h"
+
+#include <execinfo.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+#include <unistd.h>
+#include <unwind.h>
+
+#include "settings.h"
+
+#define FRAMES 48
+#define STACK (64 << 10) /* for a program that has used up its own */
+
+static const int watched[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT };
+
+#define WATCHED (sizeof(watched) / sizeof(*watched))
+
+static char front[160];		/* "o2g: rank 3 on node7: signal " */
+static char names[WATCHED][64]; /* "11 (Segmentation fault)" */
+
+struct walk {
+	void *at[FRAMES];
+	int n;
+	uintptr_t from; /* where the program was; 0: not known */
+};
+
+static _Unwind_Reason_Code step(struct _Unwind_Context *c, void *arg)
+{
+	struct walk *w = arg;
+	uintptr_t ip = _Unwind_GetIP(c);
+
+	/* What comes before is this handler, and what calls it. */
+	if (w->from && ip == w->from)
+		w->n = 0;
+	if (w->n == FRAMES || !ip)
+		return _URC_END_OF_STACK;
+	w->at[w->n++] = (void *)ip;
+	return _URC_NO_REASON;
+}
+
+static uintptr_t program_counter(const void *context)
+{
+#if defined(__x86_64__)
+	return (uintptr_t)((const ucontext_t *)context)
+		->uc_mcontext.gregs[REG_RIP];
+#elif defined(__aarch64__)
+	return (uintptr_t)((const ucontext_t *)context)->uc_mcontext.pc;
+#else
+	return 0;
+#endif
+}
+
+static void put(const char *text)
+{
+	if (write(STDERR_FILENO, text, strlen(text)) < 0)
+		return;
+}
+
+static void put_address(const void *address)
+{
+	char text[2 + 2 * sizeof(uintptr_t) + 1], *p = text + sizeof(text);
+	uintptr_t v = (uintptr_t)address;
+
+	*--p = '\0';
+	do
+		*--p = "0123456789abcdef"[v & 15];
+	while (v >>= 4);
+	*--p = 'x';
+	*--p = '0';
+	put(p);
+}
+
+static void say_what(int sig, const siginfo_t *info)
+{
+	put(front);
+	for (size_t i = 0; i < WATCHED; i++)
+		if (watched[i] == sig)
+			put(names[i]);
+	if (info->si_code > 0 && sig != SIGABRT) {
+		put(" at address ");
+		put_address(info->si_addr);
+	}
+	put("; it was called from:\n");
+}
+
+static void on_crash(int sig, siginfo_t *info, void *context)
+{
+	static atomic_flag told = ATOMIC_FLAG_INIT;
+	struct walk w = { .from = program_counter(context) };
+
+	if (!atomic_flag_test_and_set(&told)) {
+		say_what(sig, info);
+		_Unwind_Backtrace(step, &w);
+		backtrace_symbols_fd(w.at, w.n, STDERR_FILENO);
+	}
+	signal(sig, SIG_DFL);
+	/* What the processor refused is refused again when we return. */
+	if (info->si_code <= 0)
+		raise(sig);
+}
+
+/* Only for this thread, which is the main one nearly always. */
+static void have_stack(void)
+{
+	stack_t now, own = { .ss_size = STACK };
+
+	if (sigaltstack(NULL, &now) || !(now.ss_flags & SS_DISABLE))
+		return;
+	own.ss_sp = mmap(NULL, STACK, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+	if (own.ss_sp != MAP_FAILED)
+		sigaltstack(&own, NULL);
+}
+
+static void watch(int sig)
+{
+	struct sigaction now, own = { .sa_flags = SA_SIGINFO | SA_ONSTACK };
+
+	own.sa_sigaction = on_crash;
+	sigemptyset(&own.sa_mask);
+	if (!sigaction(sig, NULL, &now) && now.sa_handler == SIG_DFL &&
+	    !(now.sa_flags & SA_SIGINFO))
+		sigaction(sig, &own, NULL);
+}
+
+void mpii_crash_watch(const char *who)
+{
+	if (!o2g_settings()->backtrace)
+		return;
+	snprintf(front, sizeof(front), "o2g: %s: signal ", who);
+	have_stack();
+	for (size_t i = 0; i < WATCHED; i++) {
+		snprintf(names[i], sizeof(names[i]), "%d (%s)", watched[i],
+			 strsignal(watched[i]));
+		watch(watched[i]);
+	}
+}
