@@ -225,6 +225,7 @@ static void start_ranks(struct reader *data)
 			break;
 		}
 		proxy.alive++;
+		stranger_look(r);
 	}
 	if (proxy.alive == proxy.start.nranks)
 		chan_send(&proxy.up, FRAME_STARTED, -1, NULL, 0);

@@ -61,6 +61,10 @@ void hall_prepare(void);
 /* In the new process: tell the rank which seat it has in the hall of @owner. */
 void hall_set_environment(pid_t owner, int seat);
 
+/* --- stranger.c --- */
+/* A rank has been started: says so if it is of another MPI. */
+void stranger_look(const struct rank *r);
+
 /* --- stop.c --- */
 void stop_ranks(void); /* as SIGTSTP does */
 void stop_over(void);  /* they go on */

@@ -160,6 +160,34 @@ expect "$TMP/err" 'rank 1 on a exited with code 0'
 run --merge-stderr-to-stdout -n 1 sh -c 'echo e >&2'
 expect "$TMP/out" '^e$'
 
+# --- programs of another MPI: each of their processes would be rank 0 of 1 ---
+mkdir "$TMP/lib"
+echo 'int MPI_Init(int *c, char ***v) { return 0; }' >"$TMP/lib.c"
+cat >"$TMP/linked.c" <<'END'
+int MPI_Init(int *, char ***);
+int main(void) { return MPI_Init(0, 0); }
+END
+cat >"$TMP/loads.c" <<'END'
+#include <dlfcn.h>
+#include <unistd.h>
+int main(int argc, char **argv) { return dlopen(argv[1], RTLD_NOW) ? sleep(3) : 1; }
+END
+gcc -shared -fPIC -Wl,-soname,libmpi.so.40 -o "$TMP/lib/libmpi.so.40" "$TMP/lib.c" ||
+	fail "gcc"
+gcc -o "$TMP/linked" "$TMP/linked.c" "$TMP/lib/libmpi.so.40" -Wl,-rpath,"$TMP/lib" ||
+	fail "gcc"
+gcc -o "$TMP/loads" "$TMP/loads.c" -ldl || fail "gcc"
+run -n 3 "$TMP/linked"
+expect_rc 0
+expect_lines "$TMP/err" 1
+expect "$TMP/err" 'linked uses Open MPI \(libmpi.so.40\), .* each of the 3 ranks is a job'
+run -n 2 "$TMP/loads" "$TMP/lib/libmpi.so.40"
+expect "$TMP/err" 'loads uses Open MPI'
+run -n 1 "$TMP/linked"
+expect_lines "$TMP/err" 0
+run -n 2 "$PROG" board
+expect_lines "$TMP/err" 0
+
 # --- what others' command lines bring along ---
 run --oversubscribe --allow-run-as-root --mca btl tcp,self --mca pml ob1 -n 2 echo hi
 expect_rc 0
