@@ -2,7 +2,8 @@
 /*
  * O2G_STATS=1: at the end rank 0 prints who sent to whom, over which channel
  * and how much, and how often collectives have gone through memory that the ranks of a
- * communicator share. Every rank counts what it has sent.
+ * communicator share, and operations on windows that were done on mapped memory. Every
+ * rank counts what it has sent.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 #include "coll/shared.h"
 #include "process/stats.h"
 #include "pt2pt/pt2pt.h"
+#include "win/win.h"
 
 struct row {
 	int from, to; /* -1: all that share memory with it */
@@ -33,6 +35,10 @@ static void count_memory(struct row **rows, int *n)
 	struct row row = { .from = mpii.rank, .to = -1, .channel = "memory" };
 
 	row.messages = coll_shared_count();
+	if (row.messages)
+		add(rows, n, &row);
+	snprintf(row.channel, sizeof(row.channel), "window");
+	row.messages = atomic_load(&win_counts.direct);
 	if (row.messages)
 		add(rows, n, &row);
 }

@@ -11,6 +11,7 @@
 #include "comm/comm.h"
 #include "process/process.h"
 #include "tools/tools.h"
+#include "win/win.h"
 
 #define SESSION_MAGIC 0x6d707373
 #define HANDLE_MAGIC 0x6d707668
@@ -41,6 +42,22 @@ FIELD(peer_info, bytes_sent)
 FIELD(peer_info, messages_received)
 FIELD(peer_info, bytes_received)
 
+/* Of windows, which count for themselves. */
+static value window_direct(const struct o2g_ep_info *i)
+{
+	return atomic_load(&win_counts.direct);
+}
+
+static value window_asked(const struct o2g_ep_info *i)
+{
+	return atomic_load(&win_counts.asked);
+}
+
+#define WINDOW(name, fn, desc)                                              \
+	{                                                                   \
+		name, desc, MPI_T_PVAR_CLASS_COUNTER, MPI_T_BIND_NO_OBJECT, \
+			false, fn, NULL                                     \
+	}
 #define QUEUE(class, name, fn, desc)                                        \
 	{                                                                   \
 		name, desc, MPI_T_PVAR_CLASS_##class, MPI_T_BIND_NO_OBJECT, \
@@ -79,6 +96,10 @@ static const struct pvar pvars[] = {
 		"messages received"),
 	BY_RANK(AGGREGATE, "bytes_received_from", bytes_received,
 		"bytes received"),
+	WINDOW("window_operations_direct", window_direct,
+	       "operations on windows done on mapped memory"),
+	WINDOW("window_operations_asked", window_asked,
+	       "operations on windows that targets were asked for"),
 };
 
 #define NPVARS ((int)(sizeof(pvars) / sizeof(pvars[0])))

@@ -226,6 +226,7 @@ static int unlock_all(struct mpii_win *w)
 		unlock_lines(w, w->host->n);
 	w->access = WIN_CLOSED;
 	w->open_all = false;
+	w->fence_used = false;
 	atomic_fetch_sub(&locks, 1);
 	return err;
 }

@@ -32,6 +32,8 @@ static char *mapped(const struct win_op *o)
 	return NULL;
 }
 
+struct win_counts win_counts;
+
 #define PIECE 8192 /* packed at a time; more than any element */
 
 /* An accumulate whose buffers do not lie as their packed form. */
@@ -86,6 +88,7 @@ static int run(const struct win_op *o)
 	char *at = mapped(o);
 	int err = MPI_SUCCESS;
 
+	win_count(at ? &win_counts.direct : &win_counts.asked);
 	if (!at)
 		return win_remote_op(o);
 	if (o->w->peers[o->rank].out)

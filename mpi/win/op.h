@@ -93,6 +93,7 @@ static inline char *win_quick(struct mpii_win *w, int rank, MPI_Aint disp,
 			  __builtin_mul_overflow(disp, p->disp_unit, &at) ||
 			  at > p->size - bytes))
 		return NULL;
+	win_count(&win_counts.direct);
 	return p->direct + at;
 }
 

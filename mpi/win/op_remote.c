@@ -89,6 +89,19 @@ static int add_part(const struct win_op *o, struct win_out *out,
 	return MPI_SUCCESS;
 }
 
+/* Not too much at once: neither side is to keep all of a long operation. */
+static int throttle(const struct win_op *o, struct win_out *out)
+{
+	int err;
+
+	if (mpii_likely(out->flying <= FLYING_MAX))
+		return MPI_SUCCESS;
+	pthread_mutex_unlock(&out->lock);
+	err = win_remote_flush(o->w, o->rank, false);
+	pthread_mutex_lock(&out->lock);
+	return err;
+}
+
 /* In pieces, of whole elements. */
 static int add_pieces(const struct win_op *o, struct win_out *out,
 		      struct part whole)
@@ -101,6 +114,8 @@ static int add_pieces(const struct win_op *o, struct win_out *out,
 	for (; p.off < end && !err; p.off += p.n, p.at_off += p.n) {
 		p.n = end - p.off < step ? end - p.off : step;
 		err = add_part(o, out, &p);
+		if (!err)
+			err = throttle(o, out);
 	}
 	return err;
 }
@@ -267,7 +282,5 @@ int win_remote_op(const struct win_op *o)
 	if (!err && o->request && o->to.t)
 		err = give_request(o, out);
 	pthread_mutex_unlock(&out->lock);
-	if (!err && out->flying > FLYING_MAX)
-		err = win_remote_flush(o->w, o->rank, false);
 	return err;
 }

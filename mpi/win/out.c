@@ -240,7 +240,7 @@ int win_out_send(struct mpii_win *w, struct win_out *o, unsigned flags)
 		return mpii_fail(MPI_ERR_NO_MEM, "out of memory");
 	memcpy(o->batch, &head, sizeof(head));
 	seg = (struct o2g_seg){ o->batch, o->used };
-	o->flying += o->used;
+	o->flying += o->used + o->fetched;
 	o->unanswered = !(flags & WIN_BATCH_REPLY);
 	begin_anew(o);
 	err = o2g_call(mpii.ep, mpii_comm_peer(w->comm, o->rank),

@@ -73,6 +73,14 @@ static int push(struct mpii_win *w, struct win_out *o, unsigned flags)
 	return err;
 }
 
+/* As far as this thread has asked for something, it is done. */
+static bool is_idle(struct win_out *o)
+{
+	return !o->nops && !o->unanswered && !atomic_load(&o->pending) &&
+	       !atomic_load(&o->error) && !o->counter.error &&
+	       !__atomic_load_n(&o->counter.pending, __ATOMIC_ACQUIRE);
+}
+
 static bool fetches(struct win_out *o)
 {
 	return o->nresults || atomic_load(&o->pending);
@@ -83,7 +91,7 @@ int win_remote_flush(struct mpii_win *w, int rank, bool local)
 	struct win_out *o = w->peers[rank].out;
 	int err = MPI_SUCCESS, one;
 
-	if (!o)
+	if (!o || is_idle(o))
 		return MPI_SUCCESS;
 	/* What is put was copied; only what is fetched is waited for. */
 	if (!local || fetches(o)) {

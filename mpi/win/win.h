@@ -61,6 +61,9 @@ struct win_peer {
 	bool all;	   /* it is held by lock_all */
 };
 
+_Static_assert(sizeof(struct win_peer) == 64,
+	       "what a window takes for a member that is never touched");
+
 struct mpii_win {
 	struct mpii_obj obj;
 	MPI_Win handle;
@@ -113,6 +116,22 @@ static inline struct mpii_win *mpii_win_get(MPI_Win h)
 static inline bool win_is_locked(const struct mpii_win *w)
 {
 	return atomic_load_explicit(&w->locked, memory_order_relaxed) > 0;
+}
+
+/* Operations of this process, for tools: done on mapped memory, and asked for by
+ * messages. */
+extern struct win_counts {
+	atomic_ullong direct, asked;
+} win_counts;
+
+static inline void win_count(atomic_ullong *n)
+{
+	if (mpii_unlikely(mpii.multiple))
+		atomic_fetch_add_explicit(n, 1, memory_order_relaxed);
+	else
+		atomic_store_explicit(
+			n, atomic_load_explicit(n, memory_order_relaxed) + 1,
+			memory_order_relaxed);
 }
 
 /* --- errors (check.c) --- */

@@ -133,6 +133,11 @@ static void epochs(void)
 	FAILS(MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, w), MPI_ERR_RMA_SYNC);
 	FAILS(MPI_Win_fence(MPI_MODE_NOPRECEDE, w), MPI_ERR_RMA_SYNC);
 	OK(MPI_Win_fence(0, w));
+	/* What was done with locks is nothing that a fence would complete. */
+	OK(MPI_Win_lock_all(0, w));
+	OK(MPI_Put(&v, 1, MPI_INT, rank, 0, 1, MPI_INT, w));
+	OK(MPI_Win_unlock_all(w));
+	OK(MPI_Win_fence(MPI_MODE_NOPRECEDE, w));
 	/* Nothing was done since: a lock may follow a fence. */
 	OK(MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, w));
 	OK(MPI_Win_unlock(0, w));

@@ -233,6 +233,58 @@ static void dynamic(void)
 	OK(MPI_Win_free(&w));
 }
 
+/* Tools see windows come and go, and how their operations are done. */
+static void told(MPI_T_event_instance e, MPI_T_event_registration r,
+		 MPI_T_cb_safety safety, void *user)
+{
+	++*(int *)user;
+}
+
+static unsigned long long operations(MPI_T_pvar_session s, const char *name)
+{
+	unsigned long long v = 0;
+	MPI_T_pvar_handle h;
+	int i, n;
+
+	OK(MPI_T_pvar_get_index(name, MPI_T_PVAR_CLASS_COUNTER, &i));
+	OK(MPI_T_pvar_handle_alloc(s, i, NULL, &h, &n));
+	EQUAL(n, 1);
+	OK(MPI_T_pvar_read(s, h, &v));
+	OK(MPI_T_pvar_handle_free(s, &h));
+	return v;
+}
+
+static void tools(void)
+{
+	MPI_T_event_registration r;
+	MPI_T_pvar_session s;
+	unsigned long long before, after;
+	int provided, i, seen = 0, v = 5, *base;
+	MPI_Win w;
+
+	OK(MPI_T_init_thread(MPI_THREAD_SINGLE, &provided));
+	OK(MPI_T_event_get_index("win_created", &i));
+	OK(MPI_T_event_handle_alloc(i, NULL, MPI_INFO_NULL, &r));
+	OK(MPI_T_event_register_callback(r, MPI_T_CB_REQUIRE_NONE,
+					 MPI_INFO_NULL, &seen, told));
+	OK(MPI_T_pvar_session_create(&s));
+	OK(MPI_Win_allocate(4, 4, MPI_INFO_NULL, WORLD, &base, &w));
+	EQUAL(seen, 1);
+	before = operations(s, "window_operations_direct") +
+		 operations(s, "window_operations_asked");
+	OK(MPI_Win_fence(0, w));
+	OK(MPI_Put(&v, 1, MPI_INT, rank, 0, 1, MPI_INT, w));
+	OK(MPI_Put(&v, 1, MPI_INT, (rank + 1) % size, 0, 1, MPI_INT, w));
+	OK(MPI_Win_fence(0, w));
+	after = operations(s, "window_operations_direct") +
+		operations(s, "window_operations_asked");
+	EQUAL(after - before, 2);
+	OK(MPI_Win_free(&w));
+	OK(MPI_T_pvar_session_free(&s));
+	OK(MPI_T_event_handle_free(r, NULL, NULL));
+	OK(MPI_T_finalize());
+}
+
 /* Ranks in another order, and not all of them. */
 static void of_some(void)
 {
@@ -279,5 +331,6 @@ int main(int argc, char **argv)
 	query_of_others();
 	dynamic();
 	of_some();
+	tools();
 	return finish();
 }
