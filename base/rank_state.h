@@ -25,7 +25,7 @@
 
 #define O2G_STATE_MAGIC 0x6732736f
 /* Grows with every change of what is below. */
-#define O2G_STATE_VERSION 1
+#define O2G_STATE_VERSION 2
 #define O2G_STATE_BYTES 32768u /* a rank's piece of the file */
 
 #define O2G_STATE_WAITS 6     /* threads that wait */
@@ -35,6 +35,7 @@
 #define O2G_STATE_COMMS 48    /* communicators */
 #define O2G_STATE_NOTES 8     /* latest collectives of each */
 #define O2G_STATE_MESSAGES 64 /* that nobody has asked for */
+#define O2G_STATE_LOCKS 8     /* of windows, held */
 #define O2G_STATE_NAME 48
 #define O2G_STATE_CALL 32
 #define O2G_STATE_PATH 256
@@ -55,6 +56,7 @@ enum o2g_state_doing {
 	O2G_PART_PUT,
 	O2G_PART_GET,
 	O2G_PART_COLL,	/* a nonblocking collective */
+	O2G_PART_LOCK,	/* of a rank's memory in a window */
 	O2G_PART_OTHER, /* a generalized request, for instance */
 };
 
@@ -149,12 +151,21 @@ enum o2g_state_poll_call {
 	O2G_POLL_STATUS,
 };
 
+/* A lock that the rank holds; written without a number. */
+struct o2g_state_lock {
+	uint32_t used;	  /* 2: it is there */
+	uint32_t context; /* of the window's communicator */
+	int32_t target;
+	uint32_t exclusive;
+};
+
 struct o2g_state {
 	uint32_t magic, version;
 	int32_t rank, size, pid;
 	uint32_t phase; /* enum o2g_state_phase */
 	char engine[8]; /* "kernel": what is unexpected is in the driver as well */
 	struct o2g_state_poll poll;
+	struct o2g_state_lock lock[O2G_STATE_LOCKS];
 
 	/* the modules are only added to */
 	uint32_t modules;

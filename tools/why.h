@@ -66,6 +66,9 @@ static inline bool why_runs(const struct why_rank *r)
 /* The communicator of a rank with this context, or NULL. */
 const struct o2g_state_comm *why_comm(const struct why_rank *r,
 				      uint32_t context);
+/* Who holds the lock that a part waits for: how many. */
+int why_holders(const struct why_job *job, int rank,
+		const struct o2g_state_part *p, bool *whom);
 /* Of a message between the two: an intercommunicator is known to one by another
  * number. */
 const struct o2g_state_comm *why_comm_of(const struct why_job *job, int rank,

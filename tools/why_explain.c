@@ -110,9 +110,12 @@ static int find_whom(const struct why_job *job, int rank, bool *whom)
 	for (int i = 0; !n && i < w->parts; i++) {
 		if (w->part[i].moved == O2G_MOVED_PARTLY)
 			continue;
-		n += w->part[i].doing == O2G_PART_COLL ?
-			     add_later_coll(job, rank, &w->part[i], whom) :
-			     add_peer(job, rank, w->part[i].peer, whom);
+		if (w->part[i].doing == O2G_PART_COLL)
+			n += add_later_coll(job, rank, &w->part[i], whom);
+		else if (w->part[i].doing == O2G_PART_LOCK)
+			n += why_holders(job, rank, &w->part[i], whom);
+		else
+			n += add_peer(job, rank, w->part[i].peer, whom);
 	}
 	return n;
 }

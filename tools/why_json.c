@@ -15,7 +15,7 @@ static const char *const doing[] = {
 	[O2G_PART_SEND] = "send",   [O2G_PART_RECV] = "receive",
 	[O2G_PART_PROBE] = "probe", [O2G_PART_PUT] = "put",
 	[O2G_PART_GET] = "get",	    [O2G_PART_COLL] = "collective",
-	[O2G_PART_OTHER] = "other",
+	[O2G_PART_LOCK] = "lock",   [O2G_PART_OTHER] = "other",
 };
 static const char *const moved[] = {
 	[O2G_MOVED_NOT] = "no",

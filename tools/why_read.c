@@ -338,6 +338,30 @@ const struct o2g_state_comm *why_comm_of(const struct why_job *job, int rank,
 	return c;
 }
 
+static bool holds(const struct o2g_state *s, const struct o2g_state_part *p)
+{
+	for (int i = 0; i < O2G_STATE_LOCKS; i++)
+		if (s->lock[i].used == 2 && s->lock[i].context == p->context &&
+		    s->lock[i].target == p->peer)
+			return true;
+	return false;
+}
+
+int why_holders(const struct why_job *job, int rank,
+		const struct o2g_state_part *p, bool *whom)
+{
+	int n = 0;
+
+	for (int i = 0; i < job->n; i++) {
+		if (i == rank || !job->rank[i].has_page || whom[i] ||
+		    !holds(&job->rank[i].page, p))
+			continue;
+		whom[i] = true;
+		n++;
+	}
+	return n;
+}
+
 static bool polls(const struct why_rank *r)
 {
 	return r->polls && r->cpu_ms * 1000ull / r->polls <= POLL_US;

@@ -176,6 +176,20 @@ static void add_send(struct text *t, const struct why_job *job, int rank,
 		text_add(t, ", which is under way");
 }
 
+static void add_holders(struct text *t, const struct why_job *job, int rank,
+			const struct o2g_state_part *p)
+{
+	bool *whom = calloc((size_t)job->n, sizeof(*whom));
+	int n = whom ? why_holders(job, rank, p, whom) : 0;
+
+	if (n) {
+		text_add(t, ", which ");
+		text_ranks(t, whom, job->n);
+		text_add(t, n == 1 ? " holds" : " hold");
+	}
+	free(whom);
+}
+
 void text_part(struct text *t, const struct why_job *job, int rank,
 	       const struct o2g_state_part *p)
 {
@@ -190,6 +204,12 @@ void text_part(struct text *t, const struct why_job *job, int rank,
 	case O2G_PART_COLL:
 		text_add(t, "for a nonblocking collective on ");
 		text_comm(t, why_comm(&job->rank[rank], p->context));
+		break;
+	case O2G_PART_LOCK:
+		text_add(t, "for the lock of ");
+		add_peer(t, job, p->peer);
+		text_add(t, " in a window");
+		add_holders(t, job, rank, p);
 		break;
 	case O2G_PART_PUT:
 	case O2G_PART_GET:

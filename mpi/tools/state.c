@@ -17,6 +17,7 @@
 
 #include "coll/coll.h"
 #include "pt2pt/complete.h"
+#include "win/win.h"
 
 #define EXPLAINED 16
 
@@ -142,6 +143,20 @@ static void add_other(struct o2g_state_wait *w, const struct mpii_req *r)
 	}
 }
 
+void mpii_state_add_target(struct o2g_state_wait *w, enum o2g_state_doing doing,
+			   const struct mpii_comm *c, int rank)
+{
+	struct o2g_state_part *part = new_part(w);
+
+	if (part)
+		*part = (struct o2g_state_part){
+			.doing = (uint8_t)doing,
+			.peer = mpii_comm_peer(c, rank),
+			.tag = O2G_STATE_NONE,
+			.context = c->context,
+		};
+}
+
 void mpii_state_add_req(struct o2g_state_wait *w, const struct mpii_req *r)
 {
 	struct o2g_pending p;
@@ -214,6 +229,42 @@ static void ends(void *arg, void *mine)
 	w->call[0] = '\0';
 	write_ends(&w->number);
 	__atomic_store_n(&w->used, 0, __ATOMIC_RELEASE);
+}
+
+/* --- locks --- */
+
+/* With more than there are places, some are not known. */
+void mpii_state_locked(const struct mpii_comm *c, int rank, bool exclusive)
+{
+	for (int i = 0; i < O2G_STATE_LOCKS; i++) {
+		struct o2g_state_lock *l = &page->lock[i];
+		uint32_t none = 0;
+
+		if (!__atomic_compare_exchange_n(&l->used, &none, 1, false,
+						 __ATOMIC_ACQUIRE,
+						 __ATOMIC_RELAXED))
+			continue;
+		l->context = c->context;
+		l->target = mpii_comm_peer(c, rank);
+		l->exclusive = exclusive;
+		__atomic_store_n(&l->used, 2, __ATOMIC_RELEASE);
+		return;
+	}
+}
+
+void mpii_state_unlocked(const struct mpii_comm *c, int rank)
+{
+	int target = mpii_comm_peer(c, rank);
+
+	for (int i = 0; i < O2G_STATE_LOCKS; i++) {
+		struct o2g_state_lock *l = &page->lock[i];
+
+		if (__atomic_load_n(&l->used, __ATOMIC_ACQUIRE) != 2 ||
+		    l->context != c->context || l->target != target)
+			continue;
+		__atomic_store_n(&l->used, 0, __ATOMIC_RELEASE);
+		return;
+	}
 }
 
 /* --- how things stand --- */
@@ -402,6 +453,7 @@ void mpii_state_start(void)
 	__atomic_store_n(&page->magic, O2G_STATE_MAGIC, __ATOMIC_RELEASE);
 	mpii_req_explain();
 	coll_shared_explain();
+	win_wait_explain();
 	o2g_watch(mpii.ep, &watch);
 }
 

@@ -30,6 +30,16 @@ void mpii_state_add(struct o2g_state_wait *w, const struct o2g_pending *p);
 void mpii_state_in_coll(struct o2g_state_wait *w, const struct mpii_comm *c,
 			unsigned seq);
 
+/* Memory of a rank of @c in a window, or the lock of it. */
+void mpii_state_add_target(struct o2g_state_wait *w, enum o2g_state_doing doing,
+			   const struct mpii_comm *c, int rank);
+
+/* --- what others may wait for --- */
+
+/* This rank has locked, or unlocks, the memory of a rank of @c. */
+void mpii_state_locked(const struct mpii_comm *c, int rank, bool exclusive);
+void mpii_state_unlocked(const struct mpii_comm *c, int rank);
+
 /* --- where in the program (state_where.c) --- */
 
 void mpii_where_start(struct o2g_state *page);

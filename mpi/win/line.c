@@ -12,6 +12,17 @@ static int my_turn(void *arg)
 	return win_line_enter(arg);
 }
 
+int win_line_whose(const struct mpii_win *w, int (*cond)(void *arg),
+		   const void *arg)
+{
+	const struct win_turn *t = arg;
+
+	for (int i = 0; cond == my_turn && i < w->comm->size; i++)
+		if (w->peers[i].line == t->l)
+			return i;
+	return -1;
+}
+
 /* Somebody else may be next. */
 static void tell(struct mpii_win *w, int rank, struct win_line *l)
 {

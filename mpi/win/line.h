@@ -93,6 +93,9 @@ static inline bool win_line_awaited(struct win_line *l)
 
 /* line.c: the lock of a target whose line we have. MPI code, words recorded. */
 int win_line_lock(struct mpii_win *w, int rank, enum win_lock kind);
+/* The rank whose lock is waited for by this condition; -1: it is another one. */
+int win_line_whose(const struct mpii_win *w, int (*cond)(void *arg),
+		   const void *arg);
 void win_line_unlock(struct mpii_win *w, int rank, enum win_lock kind);
 
 #endif

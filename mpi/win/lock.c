@@ -7,6 +7,7 @@
  * those targets that are accessed.
  */
 #include "env/errors.h"
+#include "tools/state.h"
 #include "win/line.h"
 #include "win/remote.h"
 
@@ -83,6 +84,7 @@ static int lock(struct mpii_win *w, int type, int rank, int assert)
 	w->access = WIN_CLOSED;
 	atomic_fetch_add(&w->locked, 1);
 	atomic_fetch_add(&locks, 1);
+	mpii_state_locked(w->comm, rank, type == MPI_LOCK_EXCLUSIVE);
 	return MPI_SUCCESS;
 }
 
@@ -132,6 +134,7 @@ static int unlock(struct mpii_win *w, int rank)
 	if (!win_is_locked(w) || !w->peers[rank].held)
 		return mpii_fail(MPI_ERR_RMA_SYNC,
 				 "rank %d was not locked by this rank", rank);
+	mpii_state_unlocked(w->comm, rank);
 	err = let_go(w, rank);
 	atomic_fetch_sub(&w->locked, 1);
 	atomic_fetch_sub(&locks, 1);

@@ -18,6 +18,13 @@ static int answered(void *arg)
 	return atomic_load(&o->pending) == 0;
 }
 
+int win_remote_whose(int (*cond)(void *arg), const void *arg)
+{
+	const struct win_out *o = arg;
+
+	return cond == answered ? o->rank : -1;
+}
+
 static int refused(struct win_out *o)
 {
 	int class = atomic_exchange(&o->error, 0);

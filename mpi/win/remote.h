@@ -19,6 +19,8 @@ int win_remote_flush_all(struct mpii_win *w, bool local);
 int win_flush_all(struct mpii_win *w);
 /* The lock that p->held or lock_all wants is needed at once: the program may load and store. */
 int win_remote_lock(struct mpii_win *w, int rank);
+/* The rank whose answer is waited for by this condition; -1: it is another one. */
+int win_remote_whose(int (*cond)(void *arg), const void *arg);
 /* ... after all that was done. */
 int win_remote_unlock(struct mpii_win *w, int rank);
 int win_remote_unlock_all(struct mpii_win *w);

@@ -8,12 +8,16 @@
 #include "process/gone.h"
 #include "pt2pt/request.h"
 #include "pt2pt/transfer.h"
+#include "tools/state.h"
 #include "win/host.h"
+#include "win/line.h"
+#include "win/remote.h"
 
 struct wait {
 	int (*cond)(void *arg);
 	void *arg;
 	unsigned losses;
+	const struct mpii_win *w;
 };
 
 static int over(void *arg)
@@ -22,6 +26,27 @@ static int over(void *arg)
 
 	return wait->cond(wait->arg) ||
 	       mpii_unlikely(o2g_losses(mpii.ep) != wait->losses);
+}
+
+static void explain(struct o2g_state_wait *to, void *arg)
+{
+	const struct wait *wait = arg;
+	int locked = win_line_whose(wait->w, wait->cond, wait->arg);
+	int asked = win_remote_whose(wait->cond, wait->arg);
+
+	if (locked >= 0)
+		mpii_state_add_target(to, O2G_PART_LOCK, wait->w->comm, locked);
+	else if (asked >= 0)
+		mpii_state_add_target(to,
+				      wait->w->peers[asked].held == WIN_WANTED ?
+					      O2G_PART_LOCK :
+					      O2G_PART_GET,
+				      wait->w->comm, asked);
+}
+
+void win_wait_explain(void)
+{
+	mpii_state_explain(over, explain);
 }
 
 int win_look_who_died(struct mpii_win *w)
@@ -38,7 +63,7 @@ int win_look_who_died(struct mpii_win *w)
 
 int win_wait(struct mpii_win *w, int (*cond)(void *arg), void *arg)
 {
-	struct wait wait = { cond, arg, w->losses };
+	struct wait wait = { cond, arg, w->losses, w };
 	int err = MPI_SUCCESS;
 
 	while (!err && !cond(arg)) {

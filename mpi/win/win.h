@@ -149,6 +149,8 @@ int win_check_assert(int assert, int allowed);
 /* Until cond(arg), which looks at memory that others write; an error when a
  * member of the window is lost before. MPI code, words recorded. */
 int win_wait(struct mpii_win *w, int (*cond)(void *arg), void *arg);
+/* What such waits are about (tools/state.h). */
+void win_wait_explain(void);
 /* The same error if one is lost already. */
 int win_look_who_died(struct mpii_win *w);
 /* Having written what ranks of this host may wait for. */

@@ -85,6 +85,8 @@ explained waitall "circle: rank 0 waits in MPI_Waitall at $(line waitall), for a
 explained later "Ranks 0 and 1 wait for rank 2, which .* computes.*Ranks 0 and 1 wait in MPI_Wait at $(line later) .*nonblocking collective on solver"
 explained split "Ranks 0 and 2 wait in MPI_Comm_split at $(line split) on MPI_COMM_WORLD for rank 1, which has not called it"
 
+explained lock "circle: rank 0 waits in MPI_Recv at $(line lock-recv), .*; rank 1 waits in MPI_Win_lock at $(line lock), for the lock of rank 2 in a window, which rank 0 holds;"
+
 # A rank that has ended, and the others go on: who waits for a message of its own is
 # told, but a receive from anybody may be for a third one.
 explained ended "Ranks 0 and 2 wait for a message from any rank, but every other rank waits as well, or has ended.*Rank 1 was killed by signal 9 .*without MPI_Finalize" \

@@ -203,6 +203,23 @@ static void later(void)
 	MPI_Wait(&r, IGNORE); /* later */
 }
 
+/* Rank 1 wants a lock that rank 0 holds while it waits for rank 1. */
+static void lock(void)
+{
+	MPI_Win win;
+	int x = 0, *memory;
+
+	MPI_Win_allocate(sizeof(int), 1, MPI_INFO_NULL, WORLD, &memory, &win);
+	if (rank == 0)
+		MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 2, 0, win);
+	MPI_Barrier(WORLD);
+	if (rank == 0)
+		MPI_Recv(&x, 1, MPI_INT, 1, 1, WORLD, IGNORE); /* lock-recv */
+	if (rank == 1)
+		MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 2, 0, win); /* lock */
+	MPI_Barrier(WORLD);
+}
+
 static void split(void)
 {
 	MPI_Comm part;
@@ -257,17 +274,17 @@ static const struct {
 	const char *name;
 	void (*fn)(void);
 } cases[] = {
-	{ "circle", circle },  { "missing", missing },
-	{ "order", order },    { "order-comms", order_comms },
-	{ "root", root },      { "tag", tag },
-	{ "comm", comm },      { "send", send },
-	{ "ssend", ssend },    { "memory", memory },
-	{ "ended", ended },    { "any", any },
-	{ "probe", probe },    { "test", test },
-	{ "stop", stop },      { "waitall", waitall },
-	{ "later", later },    { "split", split },
-	{ "slow-ok", slow },   { "trickle-ok", trickle },
-	{ "looks-ok", looks },
+	{ "circle", circle },	   { "missing", missing },
+	{ "order", order },	   { "order-comms", order_comms },
+	{ "root", root },	   { "tag", tag },
+	{ "comm", comm },	   { "send", send },
+	{ "ssend", ssend },	   { "memory", memory },
+	{ "ended", ended },	   { "any", any },
+	{ "probe", probe },	   { "test", test },
+	{ "stop", stop },	   { "waitall", waitall },
+	{ "later", later },	   { "split", split },
+	{ "lock", lock },	   { "slow-ok", slow },
+	{ "trickle-ok", trickle }, { "looks-ok", looks },
 };
 
 int main(int argc, char **argv)
