@@ -18,7 +18,7 @@ at_exit()
 # line CASE: where the program is stuck.
 line()
 {
-	echo "why_prog.c:$(grep -n "/\* $1 \*/" $src | cut -d: -f1)"
+	echo "why_prog.c:$(($(grep -n "^[[:space:]]*/\* $1 \*/$" $src | cut -d: -f1) + 1))"
 }
 
 # hang CASE OPTIONS...: start it.

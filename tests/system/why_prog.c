@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 /*
- * Programs that hang, for tests/system/why.sh: why_prog CASE. Each line where a rank
- * gets stuck has a comment with the name of the case, by which the script finds its
- * number. Three ranks. Cases that end with "ok" do not hang.
+ * Programs that hang, for tests/system/why.sh: why_prog CASE. Before each line where a
+ * rank gets stuck stands a comment with the name of the case, by which the script finds
+ * its number. Three ranks. Cases that end with "ok" do not hang.
  */
 #include <mpi.h>
 #include <signal.h>
@@ -38,15 +38,16 @@ static void circle(void)
 {
 	int x;
 
-	MPI_Recv(&x, 1, MPI_INT, (rank + 1) % size, 3, WORLD,
-		 IGNORE); /* circle */
+	/* circle */
+	MPI_Recv(&x, 1, MPI_INT, (rank + 1) % size, 3, WORLD, IGNORE);
 }
 
 static void missing(void)
 {
 	if (rank == 1)
 		compute(60);
-	MPI_Barrier(WORLD); /* missing */
+	/* missing */
+	MPI_Barrier(WORLD);
 }
 
 static void order(void)
@@ -54,16 +55,18 @@ static void order(void)
 	int x = rank, all[3];
 
 	if (rank == 1)
-		MPI_Gather(&x, 1, MPI_INT, all, 1, MPI_INT, 1,
-			   WORLD); /* order-gather */
+		/* order-gather */
+		MPI_Gather(&x, 1, MPI_INT, all, 1, MPI_INT, 1, WORLD);
 	else
-		MPI_Bcast(&x, 1, MPI_INT, 1, WORLD); /* order */
+		/* order */
+		MPI_Bcast(&x, 1, MPI_INT, 1, WORLD);
 }
 
 /* The same collective, but of two communicators, in different order. */
 static void order_comms(void)
 {
-	MPI_Barrier(rank ? WORLD : solver); /* order-comms */
+	/* order-comms */
+	MPI_Barrier(rank ? WORLD : solver);
 	MPI_Barrier(rank ? solver : WORLD);
 }
 
@@ -71,8 +74,8 @@ static void root(void)
 {
 	int x = rank, all[3];
 
-	MPI_Gather(&x, 1, MPI_INT, all, 1, MPI_INT, rank == 1,
-		   WORLD); /* root */
+	/* root */
+	MPI_Gather(&x, 1, MPI_INT, all, 1, MPI_INT, rank == 1, WORLD);
 }
 
 static void tag(void)
@@ -82,7 +85,8 @@ static void tag(void)
 	if (rank == 0)
 		MPI_Send(&x, 1, MPI_INT, 1, 7, WORLD);
 	if (rank == 1)
-		MPI_Recv(&x, 1, MPI_INT, 0, 8, WORLD, IGNORE); /* tag */
+		/* tag */
+		MPI_Recv(&x, 1, MPI_INT, 0, 8, WORLD, IGNORE);
 }
 
 static void comm(void)
@@ -92,7 +96,8 @@ static void comm(void)
 	if (rank == 0)
 		MPI_Send(&x, 1, MPI_INT, 1, 7, solver);
 	if (rank == 1)
-		MPI_Recv(&x, 1, MPI_INT, 0, 7, WORLD, IGNORE); /* comm */
+		/* comm */
+		MPI_Recv(&x, 1, MPI_INT, 0, 7, WORLD, IGNORE);
 }
 
 static void send(void)
@@ -100,8 +105,8 @@ static void send(void)
 	int other = rank ^ 1;
 
 	if (rank < 2)
-		MPI_Send(big, sizeof(big), MPI_CHAR, other, 1,
-			 WORLD); /* send */
+		/* send */
+		MPI_Send(big, sizeof(big), MPI_CHAR, other, 1, WORLD);
 }
 
 static void ssend(void)
@@ -109,7 +114,8 @@ static void ssend(void)
 	int x = 0;
 
 	if (rank == 0)
-		MPI_Ssend(&x, 1, MPI_INT, 1, 9, WORLD); /* ssend */
+		/* ssend */
+		MPI_Ssend(&x, 1, MPI_INT, 1, 9, WORLD);
 	if (rank == 1)
 		MPI_Recv(&x, 1, MPI_INT, 2, 9, WORLD, IGNORE);
 	if (rank == 2)
@@ -122,7 +128,8 @@ static void memory(void)
 	int x = 0;
 
 	for (int i = 0; rank == 0 && i < 100000; i++)
-		MPI_Send(big, 4096, MPI_CHAR, 1, 2, WORLD); /* memory */
+		/* memory */
+		MPI_Send(big, 4096, MPI_CHAR, 1, 2, WORLD);
 	if (rank == 1)
 		MPI_Recv(&x, 1, MPI_INT, 2, 2, WORLD, IGNORE);
 	if (rank == 2)
@@ -138,8 +145,8 @@ static void ended(void)
 	MPI_Comm_set_errhandler(solver, MPI_ERRORS_RETURN);
 	if (rank == 1)
 		raise(SIGKILL);
-	while (MPI_Recv(&x, 1, MPI_INT, MPI_ANY_SOURCE, 4, solver,
-			IGNORE)) /* ended */
+	/* ended */
+	while (MPI_Recv(&x, 1, MPI_INT, MPI_ANY_SOURCE, 4, solver, IGNORE))
 		;
 }
 
@@ -147,8 +154,8 @@ static void any(void)
 {
 	int x;
 
-	MPI_Recv(&x, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, WORLD,
-		 IGNORE); /* any */
+	/* any */
+	MPI_Recv(&x, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, WORLD, IGNORE);
 }
 
 static void probe(void)
@@ -156,8 +163,10 @@ static void probe(void)
 	int flag = 0;
 
 	while (rank == 0 && !flag)
-		MPI_Iprobe(1, 5, WORLD, &flag, IGNORE); /* probe */
-	MPI_Barrier(WORLD);				/* probe-barrier */
+		/* probe */
+		MPI_Iprobe(1, 5, WORLD, &flag, IGNORE);
+	/* probe-barrier */
+	MPI_Barrier(WORLD);
 }
 
 static void test(void)
@@ -168,7 +177,8 @@ static void test(void)
 	if (rank == 0) {
 		MPI_Irecv(&x, 1, MPI_INT, 2, 6, WORLD, &r);
 		while (!flag) {
-			MPI_Test(&r, &flag, IGNORE); /* test */
+			/* test */
+			MPI_Test(&r, &flag, IGNORE);
 			usleep(100);
 		}
 	}
@@ -179,7 +189,8 @@ static void stop(void)
 {
 	if (rank == 1)
 		raise(SIGSTOP);
-	MPI_Barrier(WORLD); /* stop */
+	/* stop */
+	MPI_Barrier(WORLD);
 }
 
 static void waitall(void)
@@ -190,7 +201,8 @@ static void waitall(void)
 	MPI_Irecv(&x[0], 1, MPI_INT, (rank + 1) % size, 1, WORLD, &r[0]);
 	MPI_Irecv(&x[1], 1, MPI_INT, (rank + 1) % size, 2, WORLD, &r[1]);
 	MPI_Send(&rank, 1, MPI_INT, (rank + size - 1) % size, 1, WORLD);
-	MPI_Waitall(2, r, MPI_STATUSES_IGNORE); /* waitall */
+	/* waitall */
+	MPI_Waitall(2, r, MPI_STATUSES_IGNORE);
 }
 
 static void later(void)
@@ -200,7 +212,8 @@ static void later(void)
 	if (rank == 2)
 		compute(60);
 	MPI_Ibarrier(solver, &r);
-	MPI_Wait(&r, IGNORE); /* later */
+	/* later */
+	MPI_Wait(&r, IGNORE);
 }
 
 /* Rank 1 wants a lock that rank 0 holds while it waits for rank 1. */
@@ -214,9 +227,11 @@ static void lock(void)
 		MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 2, 0, win);
 	MPI_Barrier(WORLD);
 	if (rank == 0)
-		MPI_Recv(&x, 1, MPI_INT, 1, 1, WORLD, IGNORE); /* lock-recv */
+		/* lock-recv */
+		MPI_Recv(&x, 1, MPI_INT, 1, 1, WORLD, IGNORE);
 	if (rank == 1)
-		MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 2, 0, win); /* lock */
+		/* lock */
+		MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 2, 0, win);
 	MPI_Barrier(WORLD);
 }
 
@@ -226,7 +241,8 @@ static void split(void)
 
 	if (rank == 1)
 		compute(60);
-	MPI_Comm_split(WORLD, 0, rank, &part); /* split */
+	/* split */
+	MPI_Comm_split(WORLD, 0, rank, &part);
 }
 
 /* --- those that run --- */
@@ -297,6 +313,7 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
 		if (argc > 1 && !strcmp(argv[1], cases[i].name))
 			cases[i].fn();
-	MPI_Finalize(); /* finalize */
+	/* finalize */
+	MPI_Finalize();
 	return 0;
 }
