@@ -45,6 +45,14 @@ void o2g_credit_say_stalled(struct o2g_core *c, struct o2g_peer *p)
 	xmit(c, p, &h, NULL, 0, 0);
 }
 
+void o2g_proto_go_on(struct o2g_core *c, struct o2g_peer *p)
+{
+	if (!o2g_send_stalled(c, p) || p->down || o2g_list_empty(&p->stalled))
+		return;
+	p->said_stall = false;
+	o2g_credit_say_stalled(c, p);
+}
+
 /* The credit field of any packet. */
 enum o2g_proto_reason o2g_credit_rx(struct o2g_core *c, struct o2g_peer *p,
 				    const struct o2g_hdr *h)
@@ -61,13 +69,8 @@ enum o2g_proto_reason o2g_credit_rx(struct o2g_core *c, struct o2g_peer *p,
 		p->said_stall = false;
 		return O2G_PROTO_OK;
 	}
-	if (p->starting)
-		return O2G_PROTO_OK;
-	o2g_send_stalled(c, p);
-	if (p->down || o2g_list_empty(&p->stalled))
-		return O2G_PROTO_OK;
-	p->said_stall = false;
-	o2g_credit_say_stalled(c, p);
+	if (!p->starting)
+		o2g_proto_go_on(c, p);
 	return O2G_PROTO_OK;
 }
 

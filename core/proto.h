@@ -259,6 +259,8 @@ struct o2g_core_ops {
 		      u32 type, void *operands, u64 n);
 	/* Read up to 8 bytes of it, now; false: not now. May be NULL. */
 	bool (*peek)(struct o2g_core *c, const struct o2g_seg *seg, u64 *to);
+	/* o2g_proto_go_on() is to be called soon. NULL where core->turn is 0. */
+	void (*again)(struct o2g_core *c, struct o2g_peer *p);
 	/* The first message in p->served can be handled. NULL: there are no
 	 * handlers, and such messages are refused. */
 	void (*served)(struct o2g_core *c, struct o2g_peer *p);
@@ -294,6 +296,7 @@ struct o2g_core {
 	bool any_outlives; /* ... which end with no peer: the engine sees to
 			    * them, by o2g_proto_give_up() */
 	struct o2g_list stalled_peers;
+	u32 turn; /* sends that credit starts in one go; 0: all that it can */
 	u64 data_chunk;	  /* largest DATA body */
 	u64 atomic_piece; /* largest of ATOMIC, a multiple of 16 */
 	struct o2g_core_stats stats;
@@ -379,6 +382,8 @@ enum o2g_proto_reason o2g_proto_rx_begin(struct o2g_core *c, struct o2g_peer *p,
 					 struct o2g_rx *rx);
 void o2g_proto_rx_end(struct o2g_core *c, struct o2g_peer *p,
 		      struct o2g_rx *rx);
+/* Start more of what credit has come for; ops->again asked for it. */
+void o2g_proto_go_on(struct o2g_core *c, struct o2g_peer *p);
 /* The packet for which xmit returned 1 is out. */
 void o2g_proto_sent(struct o2g_core *c, struct o2g_req *req);
 /*

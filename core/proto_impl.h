@@ -128,7 +128,8 @@ void o2g_credit_rx_stalled(struct o2g_core *c, struct o2g_peer *p);
 void o2g_credit_wanted(struct o2g_core *c, struct o2g_peer *p);
 
 /* send.c */
-void o2g_send_stalled(struct o2g_core *c, struct o2g_peer *p);
+/* False: there is more to start, and ops->again was called. */
+bool o2g_send_stalled(struct o2g_core *c, struct o2g_peer *p);
 void o2g_send_data(struct o2g_core *c, struct o2g_req *req);
 enum o2g_proto_reason o2g_send_rx_cts(struct o2g_core *c, struct o2g_peer *p,
 				      const struct o2g_hdr *h);

@@ -149,12 +149,13 @@ int o2g_proto_inject(struct o2g_core *c, struct o2g_peer *p, u64 tag,
  * bring credit from inside start(), before its own message is looked at; that
  * credit is left to the loop that is running already.
  */
-void o2g_send_stalled(struct o2g_core *c, struct o2g_peer *p)
+bool o2g_send_stalled(struct o2g_core *c, struct o2g_peer *p)
 {
+	u32 left = c->turn ? c->turn : ~0u;
 	bool started = true;
 
 	p->starting = true;
-	while (started && !p->down && !o2g_list_empty(&p->stalled)) {
+	while (started && left && !p->down && !o2g_list_empty(&p->stalled)) {
 		struct o2g_req *req =
 			o2g_list_first(&p->stalled, struct o2g_req, link);
 
@@ -162,10 +163,14 @@ void o2g_send_stalled(struct o2g_core *c, struct o2g_peer *p)
 		started = start(c, req);
 		if (!started)
 			o2g_list_add_tail(&req->link, p->stalled.next);
+		left--;
 	}
 	p->starting = false;
 	if (o2g_list_empty(&p->stalled))
 		p->said_stall = false;
+	else if (started && !p->down)
+		c->ops->again(c, p);
+	return !started || left;
 }
 
 /*

@@ -272,6 +272,15 @@ static void arrived(struct o2g_core *c, struct o2g_unexp *u)
 	ep->wake = true;
 }
 
+/* Between two turns its socket or link gets what the last has queued. */
+static void again(struct o2g_core *c, struct o2g_peer *peer)
+{
+	struct o2gk_peer *p = o2gk_peer_of(peer);
+
+	p->go_on = true;
+	o2gk_queue(p, &p->tx_work);
+}
+
 static void bye(struct o2g_core *c, struct o2g_peer *peer)
 {
 	struct o2gk_peer *p = o2gk_peer_of(peer);
@@ -291,5 +300,6 @@ const struct o2g_core_ops o2gk_core_ops = {
 	.arrived = arrived,
 	.mem = o2gk_mem_find,
 	.reply_alloc = reply_alloc,
+	.again = again,
 	.bye = bye,
 };

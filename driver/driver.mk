@@ -45,7 +45,8 @@ DRIVER_TESTS := $(patsubst %.c,$(BUILD)/%, \
                     $(wildcard tests/driver/*.c)))
 test-build: $(DRIVER_TESTS)
 
-$(filter $(BUILD)/tests/driver/device%,$(DRIVER_TESTS)): tests/driver/pair.c
+$(filter $(BUILD)/tests/driver/device% $(BUILD)/tests/driver/hold,$(DRIVER_TESTS)): \
+  tests/driver/pair.c
 $(BUILD)/tests/driver/device_stuck: tests/driver/never.c
 $(filter $(BUILD)/tests/driver/paper%,$(DRIVER_TESTS)): tests/driver/paper_dev.c
 $(DRIVER_TESTS): $(BUILD)/%: %.c tests/driver/dev.c core/wire.c \

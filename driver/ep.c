@@ -248,6 +248,7 @@ static void init_core(struct o2gk_ep *ep, const struct o2gd_setup *s,
 	ep->core.extra_max = EXTRA_MAX;
 	/* What is in kernel memory goes in one, however many wait for their turn. */
 	ep->core.data_chunk = max_t(u64, s->data_chunk, O2GD_SMALL);
+	ep->core.turn = O2GK_STEP / 4;
 	/* Only the library knows which of them nobody is left for. */
 	ep->core.any_outlives = true;
 	ep->rank = s->rank;

@@ -165,6 +165,7 @@ struct o2gk_peer {
 	u64 rx_bytes; /* ... received from it, under ep->lock */
 	struct list_head dirty; /* ep->dirty: has something new to send */
 	struct work_struct tx_work;
+	bool go_on; /* the worker has more to start: o2g_proto_go_on */
 
 	/* the other end of the connection, if it is the driver's: local.c */
 	struct o2gk_link *link; /* set once, under ep->lock */

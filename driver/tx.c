@@ -487,6 +487,15 @@ void o2gk_tx_send(struct o2gk_peer *p, enum o2gk_context context)
 	release_sock(p->sk);
 }
 
+/* Credit was enough for more sends than are started in one go. */
+static void go_on(struct o2gk_peer *p)
+{
+	if (!p->go_on)
+		return;
+	p->go_on = false;
+	o2g_proto_go_on(&p->ep->core, &p->core);
+}
+
 void o2gk_tx_work(struct work_struct *work)
 {
 	struct o2gk_peer *p = container_of(work, struct o2gk_peer, tx_work);
@@ -495,6 +504,7 @@ void o2gk_tx_work(struct work_struct *work)
 
 	o2gk_ep_lock(p->ep);
 	o2gk_local_sent(p);
+	go_on(p);
 	o2gk_ep_unlock(p->ep, O2GK_WORKER, p);
 	o2gk_tx_send(p, O2GK_WORKER);
 	if (has_mm)

@@ -158,6 +158,37 @@ static void o2gk_ep_destroy__long(void **state)
 	world_run(close_large);
 }
 
+/* --- credit --- */
+
+/* A peer that has stalled many sends grants what is enough for all of them. */
+static void generous(void)
+{
+	struct o2g_hdr h = { .type = O2G_PKT_CREDIT,
+			     .src = 1,
+			     .credit = 1u << 30 };
+
+	world_ring = 8192;
+	assert_int_equal(end_open(&a, 0, MANY + 256), 0);
+	mock_tcp_pair(fds);
+	assert_int_equal(end_register(&a, 1, fds[0]), 0);
+	for (u32 i = 0; i < MANY; i++)
+		assert_true(end_submit(&a, O2GD_OP_SEND, i, i, data, 100) >= 0);
+	assert_false(o2g_list_empty(&peer_of(&a, 1)->core.stalled));
+	mock.send_space = 4 << 20;
+	mock_run();
+	mock.longest = 0;
+	world_raw_header(fds[1], &h);
+	mock_run();
+	is_short("credit for many sends");
+	assert_true(o2g_list_empty(&peer_of(&a, 1)->core.stalled));
+	assert_int_equal(peer_of(&a, 1)->core.msgs_sent, MANY);
+}
+
+static void o2g_proto_go_on__long(void **state)
+{
+	world_run(generous);
+}
+
 /* --- looking, and a table that grows --- */
 
 static struct o2gd_queue_entry found[2 * MANY];
@@ -255,13 +286,10 @@ static void o2gk_dump_alloc__riddled(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(o2gk_peer_lost__receives),
-		T(o2gk_peer_lost__sends),
-		T(o2gk_peer_lost__messages),
-		T(o2gk_ep_destroy__long),
-		T(look__long),
-		T(o2gk_cq_flush__long),
-		T(o2gk_dump_alloc__riddled),
+		T(o2gk_peer_lost__receives), T(o2gk_peer_lost__sends),
+		T(o2gk_peer_lost__messages), T(o2gk_ep_destroy__long),
+		T(o2g_proto_go_on__long),    T(look__long),
+		T(o2gk_cq_flush__long),	     T(o2gk_dump_alloc__riddled),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
