@@ -4,6 +4,7 @@
 #include "coll/shared.h"
 #include "coll/shared_memory.h"
 #include "coll/state.h"
+#include "process/gone.h"
 #include "tools/state.h"
 
 #define FIRST_CALLS 3 /* on a communicator, before it is worth it */
@@ -148,6 +149,11 @@ static int look_who_died(const struct coll *k, struct coll_shared *s)
 			continue;
 		s->state = UNUSABLE;
 		return mpii_call_error(k->c, i, -O2G_ERR_PEER);
+	}
+	/* of the whole that this is a part of: a member may have given up */
+	if (mpii_gone_latest(k->c) >= 0) {
+		s->state = UNUSABLE;
+		return mpii_call_error(k->c, -1, -O2G_ERR_PEER);
 	}
 	s->losses = losses;
 	return MPI_SUCCESS;

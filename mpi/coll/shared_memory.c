@@ -14,6 +14,7 @@
 #include "coll/boxes.h"
 #include "coll/levels.h"
 #include "coll/state.h"
+#include "process/gone.h"
 
 #define SEGMENTS_MAX 64 /* communicators that have one, at a time */
 
@@ -150,7 +151,8 @@ int coll_shared_set_up(const struct coll *k, struct coll_shared *s)
 	err = mpii_bcast_binomial(k, &w, sizeof(w), bytes, 0);
 	if (!err && k->c->rank)
 		open_memory(s, &w);
-	mine = s->memory && reach_all(s) &&
+	/* where one has died already, waiting in memory is not told of it */
+	mine = s->memory && reach_all(s) && mpii_gone_latest(k->c) < 0 &&
 	       atomic_load(&segments) <= SEGMENTS_MAX;
 	if (!err)
 		err = mpii_allreduce_doubling(k, &mine, &all, 1, t,

@@ -52,6 +52,29 @@ O2G_CHANNELS=tcp end_of victim survivor 137 0
 end_of abort aborted 7 7
 O2G_CHANNELS=tcp end_of abort aborted 7 7
 
+# a rank is killed in the middle of anything: the other job goes on
+chaos()
+{
+	local rc other
+
+	rm -f "$TMP/port"
+	timeout 60 "$MPIEXEC" -n 4 "$MPI_TESTS/dyn_chaos" doomed "$TMP/port" \
+		"$1" >"$TMP/one" 2>&1 &
+	other=$!
+	timeout 60 "$MPIEXEC" -n 4 "$MPI_TESTS/dyn_chaos" other "$TMP/port" \
+		"$1" >"$TMP/two" 2>&1
+	rc=$?
+	wait $other
+	[ $? = 137 ] && [ $rc = 0 ] && return
+	tail -n 20 "$TMP/one" "$TMP/two" >&2
+	fail "seed $1, exit code $rc"
+}
+
+for seed in 1 2 3 4; do
+	chaos $seed
+done
+O2G_CHANNELS=tcp chaos 5
+
 netns_possible || exit 0
 netns_pair || exit 0
 both "ip netns exec $NETNS_A $MPIEXEC -n 2 $JOBS" \

@@ -205,7 +205,10 @@ static void *rank_main(void *p)
 
 static void make_comm(struct mpii_comm *c, int rank, int size, uint32_t context)
 {
+	static struct mpii_group of_one_job;
+
 	memset(c, 0, sizeof(*c));
+	c->group = c->remote = &of_one_job;
 	c->obj.magic = MPII_COMM;
 	c->handle = (MPI_Comm)c;
 	c->context = context;

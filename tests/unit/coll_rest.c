@@ -7,8 +7,10 @@
 #include "../../mpi/bindings/fortran_abi.h"
 #include "../../mpi/bindings/lang.h"
 #include "../../mpi/info/info.h"
+#include "../../mpi/process/gone.h"
 #include "../../mpi/process/nodes.h"
 #include "../../mpi/pt2pt/request.h"
+#include "../../mpi/tools/state.h"
 
 int mpii_length_error(int peer, MPI_Count got, MPI_Count want)
 {
@@ -126,6 +128,22 @@ int o2g_wait(struct o2g_req *req, struct o2g_status *status)
 int o2g_peer_info(struct o2g_ep *ep, int peer, struct o2g_peer_info *info)
 {
 	return 0;
+}
+
+unsigned mpii_state_news;
+
+void mpii_state_explain(int (*cond)(void *arg), mpii_explain_fn *explain)
+{
+}
+
+void mpii_state_in_coll(struct o2g_state_wait *w, const struct mpii_comm *c,
+			unsigned seq)
+{
+}
+
+int mpii_gone_latest(const struct mpii_comm *c)
+{
+	return -1;
 }
 
 int mpii_call_error(struct mpii_comm *c, int peer, int error)
