@@ -5,6 +5,9 @@
  * message that waited.
  */
 #include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -50,6 +53,14 @@ static void pingpong(int other)
 	}
 }
 
+/* Within a host the ranks find each other by themselves. */
+static bool needs_launcher(void)
+{
+	const char *channels = getenv("O2G_CHANNELS");
+
+	return channels && !strstr(channels, "shm");
+}
+
 static void sender(void)
 {
 	pid_t launcher = getppid();
@@ -64,7 +75,7 @@ static void sender(void)
 	CHECK(now() - began < 5);
 	pingpong(1);
 	MPI_Test(&req, &done, IGNORE);
-	CHECK(!done);
+	CHECK(!done || !needs_launcher());
 	CHECK(now() - began < 20);
 	kill(launcher, SIGCONT);
 	MPI_Wait(&req, IGNORE);
