@@ -23,6 +23,11 @@ void dev_fail(const char *file, int line, const char *what)
 	_exit(1);
 }
 
+int dev_patience(void)
+{
+	return access("/sys/kernel/debug/kmemleak", F_OK) ? 1 : 4;
+}
+
 int dev_call(const struct dev *d, unsigned long request, void *arg)
 {
 	int ret = ioctl(d->fd, request, arg);
@@ -171,7 +176,8 @@ bool dev_has(const struct dev *d)
 
 struct o2gd_cqe dev_next(struct dev *d, void *buf, uint64_t len)
 {
-	struct o2gd_wait w = { .seen = d->cq_head, .timeout_ms = WAIT_MS };
+	struct o2gd_wait w = { .seen = d->cq_head,
+			       .timeout_ms = WAIT_MS * dev_patience() };
 	struct o2gd_fetch f = { .addr = (uintptr_t)buf, .len = len };
 	struct o2gd_cqe c;
 
@@ -206,7 +212,7 @@ static bool run_case(const struct dev_case *c, size_t number)
 	fflush(stdout);
 	pid = fork();
 	if (pid == 0) {
-		alarm(CASE_SECONDS);
+		alarm(CASE_SECONDS * dev_patience());
 		c->run();
 		_exit(0);
 	}

@@ -31,6 +31,8 @@ struct dev {
 	uint32_t sq_tail, cq_head;
 };
 
+/* How much longer things may take here: on a debug kernel several times. */
+int dev_patience(void);
 /* ioctl: its result, or a negative errno. */
 int dev_call(const struct dev *d, unsigned long request, void *arg);
 /* Rank @rank of @size, with @slots request slots. */

@@ -31,8 +31,8 @@
 #define ROOM (2 * MIB)	  /* of the cgroup beyond what is used before */
 #define BALLAST (8 * MIB) /* of the process, which it lets go */
 #define QUIET_MS 3000	  /* so long without progress: reading has stopped */
-#define FLOOD 30000
-#define SOON 30
+#define FLOOD 16000
+#define SOON (30 * dev_patience())
 
 /* --- files --- */
 
@@ -82,7 +82,8 @@ static long events(const char *name)
 
 static void make_group(void)
 {
-	rmdir(GROUP);
+	for (int i = 0; rmdir(GROUP) && errno == EBUSY && i < 50; i++)
+		usleep(100000); /* of a case that has failed */
 	CHECK(write_file(CGROUPS "/cgroup.subtree_control", "+memory"));
 	CHECK(!mkdir(GROUP, 0755));
 }
@@ -232,25 +233,25 @@ static bool push(int ms)
 	return true;
 }
 
-/* False: the one before has not been taken yet. */
-static bool put(struct o2g_hdr h)
+/* False: the one before has not been taken for so long. */
+static bool put(struct o2g_hdr h, int ms)
 {
-	if (!push(QUIET_MS))
+	if (!push(ms))
 		return false;
 	h.src = 1;
 	o2g_wire_encode(&h, line);
 	left = sizeof(line);
-	push(QUIET_MS);
+	push(0);
 	return true;
 }
 
 /* False: there is none for so long. */
-static bool get(struct o2g_hdr *h)
+static bool get(struct o2g_hdr *h, int ms)
 {
 	struct pollfd p = { .fd = member.peer, .events = POLLIN };
 	unsigned char raw[O2G_HDR_SIZE];
 
-	if (poll(&p, 1, QUIET_MS) == 0)
+	if (poll(&p, 1, ms) == 0)
 		return false;
 	CHECK(recv(member.peer, raw, sizeof(raw), MSG_WAITALL) == sizeof(raw));
 	CHECK(!o2g_wire_decode(raw, h));
@@ -278,15 +279,16 @@ static struct {
 } sender = { .credit = O2G_CREDIT_INIT };
 
 /* Credit as it comes; false: there is none for long. */
-static bool more_credit(bool *asked)
+static bool more_credit(bool *asked, int ms)
 {
 	struct o2g_hdr h;
 
 	if (!*asked && !put((struct o2g_hdr){ .type = O2G_PKT_CREDIT,
-					      .flags = O2G_PKTF_STALLED }))
+					      .flags = O2G_PKTF_STALLED },
+			    ms))
 		return false;
 	*asked = true;
-	if (!get(&h))
+	if (!get(&h, ms))
 		return false;
 	CHECK(h.type == O2G_PKT_CREDIT);
 	*(h.flags & O2G_PKTF_ENVELOPE ? &sender.extra : &sender.credit) +=
@@ -296,7 +298,7 @@ static bool more_credit(bool *asked)
 }
 
 /* Announce messages until there are so many, or nothing moves for long. */
-static void announce(void)
+static void announce(int ms)
 {
 	static bool asked;
 
@@ -309,11 +311,11 @@ static void announce(void)
 				     .cookie = sender.sent + 1 };
 
 		if (extra && sender.extra < O2G_COST) {
-			if (!more_credit(&asked))
+			if (!more_credit(&asked, ms))
 				return;
 			continue;
 		}
-		if (!put(h))
+		if (!put(h, ms))
 			return;
 		*(extra ? &sender.extra : &sender.credit) -= O2G_COST;
 		sender.sent++;
@@ -327,7 +329,7 @@ static void cgroup__flooded(void)
 	start_member();
 	limit = used() + ROOM;
 	write_number(GROUP "/memory.max", limit);
-	announce();
+	announce(QUIET_MS);
 	CHECK(sender.sent < FLOOD); /* or there is nothing to see here */
 	CHECK(used() <= limit && events("max ") > 0);
 	CHECK(ask(STATE) == O2GD_PEER_OPEN);
@@ -335,7 +337,7 @@ static void cgroup__flooded(void)
 	CHECK(ask(UNEXPECTED) <= sender.sent);
 	/* There is room again: it goes on by itself, and nothing is missing. */
 	CHECK(ask(LET_GO) == 0);
-	announce();
+	announce(SOON * 1000);
 	CHECK(sender.sent == FLOOD);
 	for (int i = 0; ask(UNEXPECTED) < FLOOD; i++) {
 		CHECK(i < SOON * 10);
@@ -358,13 +360,14 @@ static void cgroup__answers(void)
 	       put((struct o2g_hdr){ .type = O2G_PKT_GET,
 				     .tag = 99,
 				     .length = 8,
-				     .cookie = asked + 1 }))
+				     .cookie = asked + 1 },
+		   QUIET_MS))
 		asked++;
 	CHECK(asked < 10 * FLOOD); /* reading has stopped */
 	CHECK(used() - before < ROOM);
 	CHECK(ask(STATE) == O2GD_PEER_OPEN && ask(QUEUED) < 4096);
 	others_go_on();
-	while (answered < asked && get(&h)) {
+	while (answered < asked && get(&h, SOON * 1000)) {
 		answered += h.type == O2G_PKT_NAK;
 		push(0);
 	}

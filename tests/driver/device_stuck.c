@@ -31,7 +31,7 @@
 #define CROWD 17       /* processes, each with as many peers */
 #define CROWD_PEERS 16 /* as an endpoint has workers */
 #define CROWD_LEN 5000
-#define SOON 20 /* seconds: far more than it takes */
+#define SOON (20 * dev_patience()) /* seconds: far more than it takes */
 
 static enum never_kind kind = NEVER_UFFD;
 static bool is_unmapped; /* nothing but its descriptor keeps the endpoint */
