@@ -31,6 +31,9 @@
 #define O2G_CREDIT_EXTRA (128u << 10) /* envelopes beyond the budget, a time */
 #define O2G_GETS_MAX 256  /* gets from one peer under way; it refuses more */
 #define O2G_PUTS_MAX 1024 /* pieces of operations that are not answered */
+/* Packets without a body that a channel keeps for a peer that does not read: more than
+ * any that keeps to the rules is owed. */
+#define O2G_ANSWERS_MAX (1u << 20)
 #define O2G_SERVED_BODY_MAX (64u << 20) /* of a message to a handler */
 #define O2G_SHORT 16 /* operands that need no memory at the target */
 

@@ -226,10 +226,12 @@ int shm_push(struct shm_link *l)
 		if (o2g_list_empty(&l->queue))
 			tx_idle(l);
 		n++;
-		if (tx->req)
+		if (tx->req) {
 			o2g_proto_sent(l->shm->core, tx->req);
-		else
+		} else {
+			l->answers--;
 			free(tx);
+		}
 	}
 	return n;
 }
@@ -260,7 +262,9 @@ static int send_slow(struct shm_link *l, const struct o2g_hdr *h,
 	memcpy(local.hdr, h, sizeof(*h));
 	if (o2g_list_empty(&l->queue) && tx_push(l, &local))
 		return 0;
-	tx = req ? &req->tx : malloc(sizeof(*tx));
+	tx = req ? &req->tx : NULL;
+	if (!req && l->answers < O2G_ANSWERS_MAX)
+		tx = malloc(sizeof(*tx));
 	if (!tx) {
 		/* Not now: the core may be in the middle of something. */
 		l->failed = true;
@@ -269,6 +273,7 @@ static int send_slow(struct shm_link *l, const struct o2g_hdr *h,
 		return -ENOMEM;
 	}
 	*tx = local;
+	l->answers += !req;
 	tx_enqueue(l, tx);
 	return req ? 1 : 0;
 }

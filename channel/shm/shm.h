@@ -81,6 +81,7 @@ struct shm_link {
 	/* cold */
 	bool bound;  /* p->link is this; else another channel sends to p */
 	bool dead;   /* disconnected; freed when no loop can hold it */
+	u32 answers; /* in the queue, without a request: O2G_ANSWERS_MAX */
 	bool failed; /* out of memory: to be lost at the next poll */
 	bool scanned;
 	bool gone; /* it had ended before we could reach it */

@@ -110,6 +110,7 @@ struct tcp_out {
 	u8 state;
 	int err;		  /* why it is BROKEN */
 	struct o2g_list queue;	  /* struct o2g_tx */
+	u32 answers;		  /* ... without a request, O2G_ANSWERS_MAX */
 	struct o2g_tx *current;	  /* being sent by send() itself */
 	struct o2g_tx *last_here; /* MOVED: the rest goes to the second socket */
 	u8 *buf;		  /* the batch */

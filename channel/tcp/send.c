@@ -94,8 +94,10 @@ static void tx_done(struct tcp_conn *k, struct o2g_tx *tx,
 		k->out.current = NULL;
 	else if (tx->req)
 		o2g_list_add_tail(&tx->link, done);
-	if (!tx->req)
+	if (!tx->req) {
+		k->out.answers--;
 		free(tx);
+	}
 }
 
 /* @n bytes went out. */
@@ -190,12 +192,15 @@ static struct o2g_tx *queue_add(struct tcp_conn *k, const void *hdr,
 				u32 hdr_done, struct o2g_req *req, u64 off,
 				u64 len)
 {
-	struct o2g_tx *tx = req ? &req->tx : malloc(sizeof(*tx));
+	struct o2g_tx *tx = req ? &req->tx : NULL;
 
+	if (!req && k->out.answers < O2G_ANSWERS_MAX)
+		tx = malloc(sizeof(*tx));
 	if (!tx) {
 		tcp_conn_broken(k, -ENOMEM);
 		return NULL;
 	}
+	k->out.answers += !req;
 	memcpy(tx->hdr, hdr, O2G_HDR_SIZE);
 	tx->hdr_done = hdr_done;
 	tx->req = req;

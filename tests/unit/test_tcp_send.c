@@ -181,6 +181,32 @@ static void send__room_is_asked_for_when_there_is_none(void **state)
 	close(fd);
 }
 
+/* Whoever asks and asks, and does not read the answers, is lost. */
+static void answers__bounded(void **state)
+{
+	struct o2g_hdr fin = { .type = O2G_PKT_FIN, .src = 0, .dst = 3 };
+	struct chan_peer *p;
+	struct tcp_conn *k;
+	u32 sent = 0;
+	int fd;
+
+	teardown(NULL);
+	settings->tcp_sndbuf = 4096;
+	both[0] = a = open_host(0);
+	both[1] = b = open_host(1);
+	fd = believed(3);
+	p = &a->peers[3].cp;
+	k = p->link;
+	while (sent < 2 * O2G_ANSWERS_MAX &&
+	       p->chan->ops->send(p->chan, p, &fin, NULL, 0, 0) >= 0)
+		sent++;
+	assert_in_range(sent, O2G_ANSWERS_MAX, 2 * O2G_ANSWERS_MAX - 1);
+	assert_int_equal(k->out.state, TCP_OUT_BROKEN);
+	host_idle(both, 1, 30);
+	assert_int_equal(a->peers[3].lost, 1);
+	close(fd);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -190,6 +216,7 @@ int main(void)
 		S(inject__not_now),
 		S(inject__socket_full),
 		S(send__room_is_asked_for_when_there_is_none),
+		S(answers__bounded),
 	};
 
 	return cmocka_run_group_tests(tests, loopback_only, NULL);
