@@ -249,6 +249,12 @@ void o2g_rma_get_end(struct o2g_core *c, struct o2g_req *req, int status);
 struct o2g_req *o2g_reply_new(struct o2g_core *c, struct o2g_peer *p,
 			      const struct o2g_hdr *h);
 void o2g_reply_end(struct o2g_core *c, struct o2g_req *req, int status);
+/* Bytes of memory that @len bytes of its operands are about. */
+static inline u64 o2g_atomic_part(const struct o2g_req *req, u64 len)
+{
+	return req->op == O2G_AOP_CAS ? len / 2 : len;
+}
+
 /* Bytes of memory that an atomic is about. */
 static inline u64 o2g_atomic_span(const struct o2g_req *req)
 {

@@ -189,8 +189,10 @@ enum o2g_proto_reason o2g_rma_rx_answer(struct o2g_core *c, struct o2g_req *req,
 		return O2G_PROTO_BAD_STATE;
 	if (!is_sent(req, h->length))
 		return O2G_PROTO_BAD_RANGE;
+	/* One piece of it is under way at a time; the last may be a short one. */
 	if (!status && req->flags & O2G_REQF_FETCH) {
-		if (h->length != req->len || is_replied_to(req))
+		if (h->length != req->msg_len - req->got ||
+		    o2g_atomic_part(req, h->length) > 8)
 			return O2G_PROTO_BAD_STATE;
 		o2g_atomic_result(c, req, h);
 	}

@@ -143,9 +143,10 @@ void o2g_atomic_result(struct o2g_core *c, struct o2g_req *req,
 		       const struct o2g_hdr *h)
 {
 	struct o2g_seg from = { .len = sizeof(h->aux) };
-	u64 n = o2g_atomic_span(req);
+	u64 n = o2g_atomic_part(req, h->length);
 	struct o2g_sink to = { .segs = req->result_segs,
 			       .nsegs = req->n_result_segs,
+			       .off = req->got,
 			       .room = n,
 			       .view = req->result_view };
 

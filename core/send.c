@@ -97,8 +97,9 @@ static inline bool start(struct o2g_core *c, struct o2g_req *req)
 				send_eager(c, req, 0);
 			return true;
 		}
-		/* Stall and ask for room, unless told that there is none. */
-		if (p->env_credit < O2G_COST)
+		/* Stall and ask for room, unless told that there is none. For
+		 * a handler no receive will ever make any. */
+		if (p->env_credit < O2G_COST && !(req->flags & O2G_REQF_SERVED))
 			return false;
 		c->stats.rts_no_credit++;
 	}

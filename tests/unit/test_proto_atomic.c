@@ -62,6 +62,21 @@ static void atomic__in_pieces(void **state)
 	assert_int_equal(b.unexp_count, 0);
 }
 
+/* The last piece is so short that its values come in a FIN. */
+static void atomic__short_last_piece(void **state)
+{
+	struct mock_req *r1, *r2;
+
+	a.core.atomic_piece = 32;
+	r1 = add(&a, 1, 1, 33, true);
+	r2 = add(&a, 1, 1, 33, true);
+	pump();
+	fetched(r1, 33, 0);
+	fetched(r2, 33, 1);
+	assert_int_equal(ab->peer.gets, 0);
+	assert_int_equal(ba->peer.replies, 0);
+}
+
 static void atomic__compare_and_swap(void **state)
 {
 	u64 operands[2] = { 7, 9 };
@@ -107,6 +122,7 @@ static void atomic__to_oneself(void **state)
 	ends(add(&a, 0, 0, 30, false), 0);
 	fetched(add(&a, 0, 0, 30, true), 30, 1);
 	fetched(add(&a, 0, 0, 1, true), 1, 2);
+	fetched(add(&a, 0, 31, 33, true), 33, 0);
 	ends(mock_atomic(&a, 0, SUM, U64, 1, 0, ones, 8, true), -EINVAL);
 }
 
@@ -369,6 +385,21 @@ static void served__long(void **state)
 	got(long_one, 5000);
 }
 
+/* It could never be sent eagerly, and nobody will post a receive for it. */
+static void served__more_than_all_credit(void **state)
+{
+	u64 len = ab->peer.credit;
+	struct mock_req *s;
+
+	b.core.budget_peer = ba->peer.granted;
+	ab->peer.eager_max = 2 * (u32)len;
+	b.on_served = receive_long;
+	s = mock_send(&a, 1, 5, data, len, O2G_REQF_SERVED);
+	pump();
+	ends(s, 0);
+	got(long_one, len);
+}
+
 static void keep(struct mock *m, struct mock_conn *c)
 {
 }
@@ -405,6 +436,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		S(atomic__one_packet_each_way),
 		S(atomic__in_pieces),
+		S(atomic__short_last_piece),
 		S(atomic__compare_and_swap),
 		S(atomic__held),
 		S(atomic__to_oneself),
@@ -419,6 +451,7 @@ int main(void)
 		S(get__false_answers),
 		S(served__not_matched),
 		S(served__long),
+		S(served__more_than_all_credit),
 		S(served__sender_dies),
 		S(served__too_long_is_refused),
 	};
