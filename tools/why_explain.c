@@ -43,7 +43,10 @@ void why_found(const struct why_job *job, struct why_findings *f,
 	}
 	memcpy(set, ranks, (size_t)job->n * sizeof(*set));
 	f->at = more;
-	f->at[f->n++] = (struct why_finding){ kind, text->at, set };
+	more += f->n++;
+	more->kind = kind;
+	more->sentence = text->at;
+	more->ranks = set;
 	*text = (struct text){ 0 };
 }
 

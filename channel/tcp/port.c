@@ -132,9 +132,12 @@ static struct visitor *place_for(struct tcp_port *p)
 static void let_in(struct tcp_port *p)
 {
 	struct visitor *v = place_for(p);
-	int fd = v ? accept4(p->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC) :
-		     -1;
+	int fd;
 
+	if (!v)
+		return;
+	/* cppcheck-suppress nullPointer */
+	fd = accept4(p->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 	if (fd < 0)
 		return;
 	v->fd = fd;

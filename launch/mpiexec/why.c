@@ -158,9 +158,11 @@ static bool may_ask(int fd)
 
 static void on_connect(struct watch *w, short revents)
 {
-	int fd = accept4(w->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	struct client *c;
+	int fd;
 
+	/* cppcheck-suppress nullPointer */
+	fd = accept4(w->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	if (fd < 0)
 		return;
 	if (!may_ask(fd)) {

@@ -75,7 +75,7 @@ def right(f, p, large):
             if f.name.startswith(start) and not f.name.endswith('_create') \
                     and not f.name.endswith('_map'):
                 return comm
-    if p.kind == 'ARGUMENT_LIST':
+    if p.kind == 'ARGUMENT_LIST' or p.name == 'argv':
         return 'NULL'
     if p.kind == 'DATATYPE' and f.name == 'Type_get_contents' \
             and p.direction == 'in':

@@ -22,7 +22,7 @@ done >"$TMP/twice"
 [ -s "$TMP/twice" ] && complain "$(cat "$TMP/twice")"
 
 # Declarations: a name directly before an opening bracket, at the end of a type.
-public=$(sed 's,/\*.*\*/,,' include/o2g.h |
+public=$(sed 's,/\*.*\*/,,; /^typedef/d' include/o2g.h |
 	sed -n 's/^[a-z].*[ *]\(o2g_[a-z_0-9]*\)(.*/\1/p' | sort -u)
 [ "$(echo "$public" | wc -l)" -gt 40 ] || fail "o2g.h could not be read"
 nm -D --defined-only "$BUILD/lib/libo2g.so" | awk '{ print $3 }' |
