@@ -187,6 +187,8 @@ int o2gk_peer_add(struct o2gk_ep *ep, u32 number, u32 wire_rank)
 {
 	if (!is_other(number))
 		return -EINVAL;
+	if (READ_ONCE(ep->nothers) >= MAX_OTHERS)
+		return -ENFILE; /* nor is room in the table taken for it */
 	return make_known(ep, number, wire_rank);
 }
 
