@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "dyn_talk.h"
+#include "held.h"
 
 static char port[MPI_MAX_PORT_NAME];
 

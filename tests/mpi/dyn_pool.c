@@ -6,7 +6,8 @@
 #include <limits.h>
 #include <unistd.h>
 
-#include "dyn_talk.h"
+#include "check.h"
+#include "held.h"
 
 enum { TASK = 1, STOP };
 

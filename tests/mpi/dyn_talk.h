@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
  * What two groups of processes that have met do with their intercommunicator: all
- * that works in a job has to work between jobs. Also what a process still holds.
+ * that works in a job has to work between jobs.
  */
 #ifndef DYN_TALK_H
 #define DYN_TALK_H
-
-#include <dirent.h>
-#include <malloc.h>
 
 #include "check.h"
 
@@ -152,32 +149,6 @@ static void talk(MPI_Comm inter, int server)
 	talk_coll(inter, server);
 	talk_merged(inter, server);
 	talk_again(inter, server);
-}
-
-/* --- what is left --- */
-
-struct held {
-	int fds, maps;
-	size_t bytes;
-};
-
-static struct held held_now(void)
-{
-	struct held h = { 0, 0, 0 };
-	DIR *d = opendir("/proc/self/fd");
-	FILE *f = fopen("/proc/self/maps", "r");
-	int c;
-
-	while (d && readdir(d))
-		h.fds++;
-	while (f && (c = getc(f)) != EOF)
-		h.maps += c == '\n';
-	if (d)
-		closedir(d);
-	if (f)
-		fclose(f);
-	h.bytes = mallinfo2().uordblks;
-	return h;
 }
 
 #endif

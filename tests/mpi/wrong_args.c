@@ -19,7 +19,8 @@ static MPI_Datatype types[16];
 static MPI_Group group;
 static MPI_Errhandler errh;
 static MPI_Request request, requests[1];
-static MPI_Info info;
+static MPI_Info info, infos[16];
+static char command[] = "name", *commands[] = { command };
 static MPI_Datatype made; /* and not committed */
 static int UNUSED ints_negative[16] = { -1 };
 static MPI_Count UNUSED counts_negative[16] = { -1 };
@@ -84,6 +85,7 @@ static void prepare(void)
 	OK(MPI_Dist_graph_create_adjacent(WORLD, 1, &zero, &one, 1, &zero, &one,
 					  MPI_INFO_NULL, 0, &dist));
 	OK(MPI_Info_create(&info));
+	infos[0] = info;
 	OK(MPI_Type_create_hvector(1, 1, 8, MPI_INT, &made));
 	made_first[0] = made;
 	null_first[0] = MPI_DATATYPE_NULL;

@@ -75,7 +75,9 @@ def right(f, p, large):
             if f.name.startswith(start) and not f.name.endswith('_create') \
                     and not f.name.endswith('_map'):
                 return comm
-    if p.kind == 'ARGUMENT_LIST' or p.name == 'argv':
+    if p.kind == 'STRING_ARRAY' and p.name == 'array_of_commands':
+        return 'commands'
+    if p.kind in ('ARGUMENT_LIST', 'STRING_ARRAY', 'STRING_2DARRAY'):
         return 'NULL'
     if p.kind == 'DATATYPE' and f.name == 'Type_get_contents' \
             and p.direction == 'in':
@@ -94,8 +96,8 @@ def right(f, p, large):
         if p.kind in ('RANK', 'RANK_NNI', 'POLYDISPLACEMENT'):
             return {'int': 'zeros', 'MPI_Aint': 'aints'}[
                 c_types.base(p, large)]
-        if p.kind == 'DATATYPE':
-            return 'types'
+        if p.kind in ('DATATYPE', 'INFO'):
+            return {'DATATYPE': 'types', 'INFO': 'infos'}[p.kind]
         return {'int': 'ints', 'MPI_Aint': 'aints',
                 'MPI_Count': 'counts'}.get(c_types.base(p, large), '0')
     value = RIGHT_NAMED.get(p.name, RIGHT.get(p.kind))
@@ -136,7 +138,8 @@ def wrong(f, p):
 
 def pointer(p):
     return p.array is not None or 'c-pointer' in p.special or \
-        p.direction != 'in' or p.kind in ('STRING', 'BUFFER', 'STATUS')
+        p.direction != 'in' or p.kind in ('STRING', 'STRING_ARRAY',
+                                           'BUFFER', 'STATUS')
 
 
 def null(f, p):
