@@ -35,6 +35,9 @@ static int cannot(int pid, int err)
 		fprintf(stderr,
 			"o2g: the job of process %d belongs to another user\n",
 			pid);
+	else if (err == -ECONNRESET)
+		fprintf(stderr, "o2g: the job of process %d has just ended\n",
+			pid);
 	else
 		fprintf(stderr,
 			"o2g: cannot ask the mpiexec of process %d: %s\n", pid,
@@ -70,6 +73,8 @@ static int show(int pid, bool json)
 	if (!err) {
 		usleep(BETWEEN_US);
 		err = why_read(pid, &job);
+		if (err == -ECONNREFUSED || err == -ENOENT)
+			err = -ECONNRESET; /* it was there */
 	}
 	if (err) {
 		why_free(&before);

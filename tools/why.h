@@ -46,7 +46,10 @@ struct why_job {
 
 /* --- why_read.c --- */
 
-/* 0, or a negative errno; @job is empty before. */
+/*
+ * 0, or a negative errno: -ECONNRESET if the job ended before it had answered. @job is
+ * empty before.
+ */
 int why_read(int pid, struct why_job *job);
 void why_free(struct why_job *job);
 /* Jobs of this user on this host: processes of mpiexec, at most max. How many. */

@@ -204,11 +204,14 @@ static void get_rank(struct input *in, struct why_rank *r)
 		get_state(&state, r);
 }
 
+/* An answer that is cut off: mpiexec has ended meanwhile. */
 static int parse(struct input *in, struct why_job *job)
 {
 	uint32_t version = get_u32(in), n = get_u32(in);
 
-	if (in->bad || version != WHY_VERSION || !n || n > MAX_RANKS)
+	if (in->bad)
+		return -ECONNRESET;
+	if (version != WHY_VERSION || !n || n > MAX_RANKS)
 		return -EPROTO;
 	job->rank = calloc(n, sizeof(*job->rank));
 	if (!job->rank)
@@ -216,7 +219,7 @@ static int parse(struct input *in, struct why_job *job)
 	job->n = (int)n;
 	for (uint32_t i = 0; i < n && !in->bad; i++)
 		get_rank(in, &job->rank[i]);
-	return in->bad ? -EPROTO : 0;
+	return in->bad ? -ECONNRESET : 0;
 }
 
 int why_read(int pid, struct why_job *job)
