@@ -149,7 +149,10 @@ wait_for 30 says "circle" || fail "no circle"
 kill -STOP "$job"
 timeout 20 "$O2G" why "$job" >"$TMP/out" 2>&1 &
 asker=$!
-wait_for 20 asked || fail "o2g why does not connect"
+wait_for 20 asked || {
+	kill -CONT "$job"
+	fail "o2g why does not connect"
+}
 kill -KILL "$job"
 wait "$asker" && fail "a job that has ended is explained"
 expect "$TMP/out" "^o2g: the job of process $job has just ended$"
