@@ -93,6 +93,8 @@ size_t mpii_type_segs(const struct mpii_type *t, const void *buf,
 typedef void mpii_piece_fn(void *arg, char *piece, MPI_Count len);
 void mpii_type_each(const struct mpii_type *t, const void *buf, MPI_Count off,
 		    MPI_Count n, mpii_piece_fn *fn, void *arg);
+/* The block that holds packed byte @at of its list. */
+size_t mpii_type_find_block(const struct mpii_type *t, MPI_Count at);
 /* As MPI_Type_get_value_index; MPI_DATATYPE_NULL: there is none. */
 MPI_Datatype mpii_type_pair(MPI_Datatype value_type, MPI_Datatype index_type);
 /* Elements of the basic type in @bytes, for Get_elements; MPI_UNDEFINED. */

@@ -204,8 +204,7 @@ static void walk_run(struct walk *w, const struct mpii_block *b, char *base,
 		w->run(w, p, hi - lo, 1, 0);
 }
 
-/* The block that holds packed byte @lo of the list. */
-static size_t find_block(const struct mpii_type *t, MPI_Count lo)
+size_t mpii_type_find_block(const struct mpii_type *t, MPI_Count lo)
 {
 	size_t a = 0, b = t->nblocks;
 
@@ -224,7 +223,7 @@ static void walk_list(struct walk *w, char *base, MPI_Count lo, MPI_Count hi)
 {
 	const struct mpii_type *t = w->t;
 
-	for (size_t i = find_block(t, lo); lo < hi; i++) {
+	for (size_t i = mpii_type_find_block(t, lo); lo < hi; i++) {
 		const struct mpii_block *b = &t->blocks[i];
 		MPI_Count end = min_count(hi, b->at + b->len * b->n);
 

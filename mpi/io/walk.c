@@ -16,22 +16,6 @@ static bool one_piece(const struct mpii_type *t)
 	return t->nloops == 0 && t->nblocks == 1 && t->blocks[0].n == 1;
 }
 
-/* The block that holds packed byte @at of the list. */
-static size_t find_block(const struct mpii_type *t, MPI_Count at)
-{
-	size_t a = 0, b = t->nblocks;
-
-	while (b - a > 1) {
-		size_t m = a + (b - a) / 2;
-
-		if (t->blocks[m].at <= at)
-			a = m;
-		else
-			b = m;
-	}
-	return a;
-}
-
 static void set_base(struct io_walk *w)
 {
 	w->base = w->p.disp + w->instance * w->p.t->extent;
@@ -50,7 +34,7 @@ static void locate(struct io_walk *w, MPI_Count pos)
 		w->turn[i] = rest / t->loops[i].bytes;
 		rest %= t->loops[i].bytes;
 	}
-	w->block = find_block(t, rest);
+	w->block = mpii_type_find_block(t, rest);
 	rest -= t->blocks[w->block].at;
 	w->piece = rest / t->blocks[w->block].len;
 	w->skip = rest % t->blocks[w->block].len;

@@ -339,15 +339,7 @@ static int check_closed(struct mpii_win *w)
 	if (win_is_locked(w) || w->access == WIN_LOCK_ALL)
 		return mpii_fail(MPI_ERR_RMA_SYNC,
 				 "this rank still holds a lock of the window");
-	if (w->access == WIN_START)
-		return mpii_fail(MPI_ERR_RMA_SYNC,
-				 "MPI_Win_start was called, but not "
-				 "MPI_Win_complete");
-	if (w->pscw && w->pscw->exposed)
-		return mpii_fail(MPI_ERR_RMA_SYNC,
-				 "MPI_Win_post was called, but not "
-				 "MPI_Win_wait");
-	return MPI_SUCCESS;
+	return win_check_pscw_ended(w);
 }
 
 int PMPI_Win_free(MPI_Win *win)

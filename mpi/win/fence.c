@@ -5,6 +5,7 @@
  */
 #include "coll/calls.h"
 #include "env/errors.h"
+#include "win/pscw.h"
 #include "win/create.h"
 #include "win/remote.h"
 
@@ -14,17 +15,14 @@
 
 static int check(const struct mpii_win *w, int assert)
 {
+	int err;
+
 	if (win_is_locked(w) || w->access == WIN_LOCK_ALL)
 		return mpii_fail(MPI_ERR_RMA_SYNC,
 				 "this rank holds a lock of the window");
-	if (w->access == WIN_START)
-		return mpii_fail(MPI_ERR_RMA_SYNC,
-				 "MPI_Win_start was called, but not "
-				 "MPI_Win_complete");
-	if (w->pscw && w->pscw->exposed)
-		return mpii_fail(MPI_ERR_RMA_SYNC,
-				 "MPI_Win_post was called, but not "
-				 "MPI_Win_wait");
+	err = win_check_pscw_ended(w);
+	if (err)
+		return err;
 	if (assert & MPI_MODE_NOPRECEDE && w->fence_used)
 		return mpii_fail(MPI_ERR_RMA_SYNC,
 				 "MPI_MODE_NOPRECEDE is given, but there were "

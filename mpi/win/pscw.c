@@ -298,6 +298,19 @@ static int complete_one(struct mpii_win *w, int rank)
 	return err;
 }
 
+int win_check_pscw_ended(const struct mpii_win *w)
+{
+	if (w->access == WIN_START)
+		return mpii_fail(MPI_ERR_RMA_SYNC,
+				 "MPI_Win_start was called, but not "
+				 "MPI_Win_complete");
+	if (w->pscw && w->pscw->exposed)
+		return mpii_fail(MPI_ERR_RMA_SYNC,
+				 "MPI_Win_post was called, but not "
+				 "MPI_Win_wait");
+	return MPI_SUCCESS;
+}
+
 static int complete(struct mpii_win *w)
 {
 	struct win_pscw *s = w->pscw;

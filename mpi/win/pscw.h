@@ -16,6 +16,8 @@ struct win_pscw {
 };
 
 void win_pscw_free(struct mpii_win *w);
+/* Is neither MPI_Win_start nor MPI_Win_post still open? A code, words recorded. */
+int win_check_pscw_ended(const struct mpii_win *w);
 /* Waits for the post of a target that MPI_Win_start has named. */
 int win_await_post(struct mpii_win *w, int rank);
 
