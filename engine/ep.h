@@ -127,7 +127,7 @@ struct o2g_ep {
 	/* statistics */
 	u64 unexp_bytes, unexp_peak;
 
-	/* somebody who wants to know what we wait for, and what was seen last */
+	/* whoever wants to know what we wait for, and what was seen last */
 	const struct o2g_watch *watch;
 	u64 looked_ns, looked_calls, looked_arrived, looked_unexp;
 	unsigned looked_news;

@@ -58,8 +58,8 @@ struct chan_peer *chan_ep_peer(struct chan_ep *cep, u32 rank)
 	return p ? &p->cp : NULL;
 }
 
-/* Is it found without asking for its address? As long as nobody who comes first
- * in O2G_CHANNELS would need that. */
+/* Is it found without asking for its address? Only channels that come before any
+ * that needs one in O2G_CHANNELS are tried. */
 static bool meet(struct o2g_ep *ep, struct eng_peer *p)
 {
 	for (unsigned i = 0; i < ep->nchans && ep->chans[i]->ops->meet; i++) {

@@ -151,7 +151,7 @@ static void let_in(struct tcp_port *p)
 		dismiss(v);
 }
 
-/* Has it said hello, and is it one who has our name? */
+/* Has it said hello, and does it have our name? */
 static bool proves_itself(const struct tcp_port *p, const struct visitor *v)
 {
 	struct tcp_hello_key key = key_of(p);

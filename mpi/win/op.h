@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
-/* One operation on a window: its arguments, checked, and who does it. */
+/* One operation on a window: its arguments, checked, and whoever does it. */
 #ifndef WIN_OP_H
 #define WIN_OP_H
 
