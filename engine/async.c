@@ -25,6 +25,7 @@
 #include "log.h"
 #include "progress.h"
 #include "settings.h"
+#include "slice.h"
 #include "watch.h"
 
 #define WANT_US 20	  /* a program that means to wait is back by then */
@@ -181,55 +182,78 @@ static bool worth_arming(const struct o2g_ep *ep, int look)
 	       ep->user_fd_used || look >= LOOK_MAX_MS;
 }
 
+/* What the thread remembers from one turn to the next. */
+struct turn {
+	int look;  /* ms until it looks whether the program is away */
+	int busy;  /* arrivals in a row with calls between */
+	bool stay; /* arm, whether the program was in the library or not */
+	u64 seen;  /* ep->calls at the last look */
+};
+
+/* Arm if that is of use; returns whether it is, and for how many ms to sleep. */
+static bool get_ready(struct o2g_ep *ep, struct turn *t, int *timeout)
+{
+	*timeout = t->look;
+	if (!ep->inside && (t->stay || ep->calls == t->seen) &&
+	    worth_arming(ep, t->look)) {
+		arm_and_settle(ep);
+		*timeout = eng_watch_due(ep);
+		return true;
+	}
+	if (t->look < LOOK_MAX_MS)
+		t->look *= 2;
+	return false;
+}
+
+static void on_arrival(struct o2g_ep *ep, struct turn *t)
+{
+	ep->async_armed = false;
+	if (ep->inside)
+		return;
+	t->busy = ep->calls != t->seen ? t->busy + 1 : 0;
+	drain(ep);
+	t->stay = t->busy < BUSY_FIRES;
+	if (!t->stay)
+		t->busy = 0;
+}
+
+static void on_timer_or_work(struct o2g_ep *ep, struct turn *t)
+{
+	drain(ep);
+	t->stay = ep->async_wanted || ep->works;
+	if (ep->async_wanted && !ep->inside)
+		look_soon(ep);
+}
+
 static void *run(void *arg)
 {
+	struct turn t = { .look = LOOK_MIN_MS, .stay = true };
 	struct o2g_ep *ep = arg;
-	int look = LOOK_MIN_MS, busy = 0;
-	bool stay = true, armed;
-	u64 seen = 0;
+	struct epoll_event ev;
+	int n, timeout;
+	bool armed;
 
+	eng_short_slice();
 	ep->lock.helper = __builtin_thread_pointer();
 	ep_lock(ep);
 	while (!ep->closing) {
-		struct epoll_event ev;
-		int n, timeout = look;
-
-		armed = false;
-		if (!ep->inside && (stay || ep->calls == seen) &&
-		    worth_arming(ep, look)) {
-			arm_and_settle(ep);
-			timeout = eng_watch_due(ep);
-			armed = true;
-		} else if (look < LOOK_MAX_MS) {
-			look *= 2;
-		}
-		seen = ep->calls;
+		armed = get_ready(ep, &t, &timeout);
+		t.seen = ep->calls;
 		ep_unlock(ep);
 		n = epoll_wait(ep->outer_epfd, &ev, 1, timeout);
 		ep_lock(ep);
 		eng_watch_tick(ep);
-		if (armed && ep->calls != seen)
-			look = LOOK_MIN_MS; /* it has come back */
-		stay = false;
+		if (armed && ep->calls != t.seen)
+			t.look = LOOK_MIN_MS; /* it has come back */
+		t.stay = false;
 		if (n <= 0 || ep->closing)
 			continue;
 		if (ev.data.ptr == &ep->kick_fd)
 			take_kick(ep);
-		if (ev.data.ptr != &ep->epfd) { /* a timer, or work */
-			drain(ep);
-			stay = ep->async_wanted || ep->works;
-			if (ep->async_wanted && !ep->inside)
-				look_soon(ep);
-			continue;
-		}
-		ep->async_armed = false;
-		if (ep->inside)
-			continue;
-		busy = ep->calls != seen ? busy + 1 : 0;
-		drain(ep);
-		stay = busy < BUSY_FIRES;
-		if (!stay)
-			busy = 0;
+		if (ev.data.ptr == &ep->epfd)
+			on_arrival(ep, &t);
+		else
+			on_timer_or_work(ep, &t);
 	}
 	ep_unlock(ep);
 	return NULL;
