@@ -13,7 +13,7 @@ dies()
 	run -n 2 "$prog" "$3"
 	expect_rc "$1"
 	expect "$TMP/err" "^o2g: rank 1 on $host: signal $2"
-	expect "$TMP/err" 'crash\(.*\+0x[0-9a-f]+\)\[0x[0-9a-f]+\]$'
+	expect "$TMP/err" 'crash\(.*\+0x[0-9a-f]+\) ?\[0x[0-9a-f]+\]$'
 	[ "$(grep -c 'called from' "$TMP/err")" = 1 ] || fail "$3: told more than once"
 	tail -n 1 "$TMP/err" | grep -q '^mpiexec: rank 1 on .* was killed by signal' ||
 		fail "$3: the verdict is not last"
