@@ -10,7 +10,7 @@
 
 #include "coll/coll.h"
 #include "comm/comm.h"
-#include "io/exchange.h"
+#include "io/aside.h"
 #include "io/pool.h"
 
 struct io_aside_job {

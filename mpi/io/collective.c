@@ -17,6 +17,7 @@
 #include "comm/comm.h"
 #include "env/errcode.h"
 #include "env/errors.h"
+#include "io/aside.h"
 #include "io/exchange.h"
 #include "io/rep.h"
 #include "io/shared.h"

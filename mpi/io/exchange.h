@@ -35,20 +35,4 @@ int io_exchange(struct io_exchange *x, const struct coll *k,
 		const struct io_plan *plan);
 void io_exchange_destroy(struct io_exchange *x);
 
-/*
- * What waits for the disk is done aside, by the pool: a fiber stops meanwhile, and
- * a call goes on with messages.
- */
-struct io_aside {
-	struct mpii_file *f;
-	void (*fn)(void *arg);
-	void *arg;
-	struct io_aside_job *job; /* under way, or NULL */
-};
-void io_aside_start(const struct coll *k, struct io_aside *s);
-void io_aside_wait(const struct coll *k, struct io_aside *s);
-/* Both at once; a call that waits anyway does it itself. */
-void io_aside(const struct coll *k, struct mpii_file *f, void (*fn)(void *arg),
-	      void *arg);
-
 #endif
