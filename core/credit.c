@@ -15,6 +15,11 @@
  *
  * Extra credit is for envelopes beyond the budget (see proto.h) and is used
  * up, not given back.
+ *
+ * Messages to handlers are paid from a grant of their own, which never changes. They are
+ * handled whatever the program does, so nobody has to say that it waits for credit:
+ * what is owed stays below a quarter of the grant, and whoever needs no more than half
+ * of it gets that.
  */
 #include "proto_impl.h"
 
@@ -47,13 +52,26 @@ void o2g_credit_say_stalled(struct o2g_core *c, struct o2g_peer *p)
 
 void o2g_proto_go_on(struct o2g_core *c, struct o2g_peer *p)
 {
+	if (unlikely(!o2g_list_empty(&p->calls)) && !p->calling)
+		o2g_send_calls(c, p);
 	if (!o2g_send_stalled(c, p) || p->down || o2g_list_empty(&p->stalled))
 		return;
 	p->said_stall = false;
 	o2g_credit_say_stalled(c, p);
 }
 
-/* The credit field of any packet. */
+static enum o2g_proto_reason rx_served(struct o2g_core *c, struct o2g_peer *p,
+				       u32 credit)
+{
+	if (credit > c->served_grant - p->served_credit)
+		return O2G_PROTO_BAD_CREDIT;
+	p->served_credit += credit;
+	if (!o2g_list_empty(&p->calls) && !p->calling)
+		o2g_send_calls(c, p);
+	return O2G_PROTO_OK;
+}
+
+/* The credit field of any packet: of the kind that the packet itself costs. */
 enum o2g_proto_reason o2g_credit_rx(struct o2g_core *c, struct o2g_peer *p,
 				    const struct o2g_hdr *h)
 {
@@ -61,6 +79,8 @@ enum o2g_proto_reason o2g_credit_rx(struct o2g_core *c, struct o2g_peer *p,
 			h->flags & O2G_PKTF_ENVELOPE;
 	u32 *to = envelope ? &p->env_credit : &p->credit;
 
+	if (unlikely(h->flags & O2G_PKTF_SERVED))
+		return rx_served(c, p, h->credit);
 	if (h->credit > (u32)~0 - *to)
 		return O2G_PROTO_BAD_CREDIT;
 	*to += h->credit;
@@ -76,12 +96,26 @@ enum o2g_proto_reason o2g_credit_rx(struct o2g_core *c, struct o2g_peer *p,
 
 /* --- receiver --- */
 
-bool o2g_credit_charge(struct o2g_peer *p, u64 cost, bool extra)
+static bool charge_special(const struct o2g_core *c, struct o2g_peer *p,
+			   u64 cost, enum o2g_paid paid)
 {
-	if (unlikely(extra ? cost > p->extra - p->extra_used :
-			     !credit_granted(p, cost)))
+	bool extra = paid == O2G_PAID_EXTRA;
+	u32 *used = extra ? &p->extra_used : &p->served_used;
+
+	if (cost > (extra ? p->extra : c->served_grant) - *used)
 		return false;
-	*(extra ? &p->extra_used : &p->used) += (u32)cost;
+	*used += (u32)cost;
+	return true;
+}
+
+bool o2g_credit_charge(const struct o2g_core *c, struct o2g_peer *p, u64 cost,
+		       enum o2g_paid paid)
+{
+	if (unlikely(paid != O2G_PAID_CREDIT))
+		return charge_special(c, p, cost, paid);
+	if (unlikely(!credit_granted(p, cost)))
+		return false;
+	p->used += (u32)cost;
 	return true;
 }
 
@@ -118,15 +152,39 @@ static bool grow(struct o2g_core *c, struct o2g_peer *p, u64 limit)
 	return true;
 }
 
+/* Told when a quarter of the grant is due, unless a call or an answer to one goes
+ * there before. */
+static void return_served(struct o2g_core *c, struct o2g_peer *p, u64 cost)
+{
+	struct o2g_hdr h = { .type = O2G_PKT_CREDIT, .flags = O2G_PKTF_SERVED };
+
+	p->served_used -= (u32)cost;
+	p->served_owed += (u32)cost;
+	if (p->served_owed < c->served_grant / 4)
+		return;
+	c->stats.credits_sent++;
+	xmit(c, p, &h, NULL, 0, 0);
+}
+
+static void return_special(struct o2g_core *c, struct o2g_peer *p, u64 cost,
+			   enum o2g_paid paid)
+{
+	if (paid == O2G_PAID_SERVED) {
+		return_served(c, p, cost);
+		return;
+	}
+	p->extra_used -= (u32)cost;
+	p->extra -= (u32)cost;
+	c->extra_total -= cost;
+}
+
 void o2g_credit_return(struct o2g_core *c, struct o2g_peer *p, u64 cost,
-		       bool extra)
+		       enum o2g_paid paid)
 {
 	if (p->down)
 		return;
-	if (unlikely(extra)) {
-		p->extra_used -= (u32)cost;
-		p->extra -= (u32)cost;
-		c->extra_total -= cost;
+	if (unlikely(paid != O2G_PAID_CREDIT)) {
+		return_special(c, p, cost, paid);
 		return;
 	}
 	p->used -= (u32)cost;
@@ -183,13 +241,24 @@ static void help(struct o2g_core *c, struct o2g_peer *p, bool wanted)
 		grant_extra(c, p, O2G_CREDIT_RESERVE);
 }
 
-void o2g_credit_rx_stalled(struct o2g_core *c, struct o2g_peer *p)
+static void rx_stalled(struct o2g_core *c, struct o2g_peer *p)
 {
 	if (!p->is_stalled) {
 		p->is_stalled = true;
 		o2g_list_add_tail(&p->stall_link, &c->stalled_peers);
 	}
 	help(c, p, p->posted || c->posted_any);
+}
+
+enum o2g_proto_reason o2g_credit_rx_packet(struct o2g_core *c,
+					   struct o2g_peer *p,
+					   const struct o2g_hdr *h)
+{
+	if (h->flags & O2G_PKTF_SERVED && h->flags != O2G_PKTF_SERVED)
+		return O2G_PROTO_BAD_STATE;
+	if (h->flags & O2G_PKTF_STALLED)
+		rx_stalled(c, p);
+	return O2G_PROTO_OK;
 }
 
 void o2g_credit_wanted(struct o2g_core *c, struct o2g_peer *p)

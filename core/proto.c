@@ -31,6 +31,7 @@ void o2g_core_init(struct o2g_core *c, const struct o2g_core_ops *ops, u32 rank,
 	c->rank = rank;
 	c->budget_total = 64u << 20;
 	c->budget_peer = 4u << 20;
+	c->served_grant = O2G_CREDIT_SERVED;
 	c->extra_max = (u32)~0;
 	c->data_chunk = 1u << 20;
 	c->atomic_piece = O2G_ATOMIC_PIECE;
@@ -45,10 +46,12 @@ void o2g_peer_init(struct o2g_core *c, struct o2g_peer *p, u32 rank)
 	p->wire_rank = rank;
 	p->credit = O2G_CREDIT_INIT;
 	p->granted = O2G_CREDIT_INIT;
+	p->served_credit = c->served_grant;
 	c->granted_total += O2G_CREDIT_INIT;
 	c->npeers_alive++;
 	o2g_list_init(&p->stall_link);
 	o2g_list_init(&p->stalled);
+	o2g_list_init(&p->calls);
 	o2g_list_init(&p->waiting);
 	o2g_list_init(&p->incoming);
 	o2g_list_init(&p->arriving);
@@ -79,9 +82,7 @@ static enum o2g_proto_reason dispatch(struct o2g_core *c, struct o2g_peer *p,
 	case O2G_PKT_FIN:
 		return o2g_send_rx_fin(c, p, h);
 	case O2G_PKT_CREDIT:
-		if (h->flags & O2G_PKTF_STALLED)
-			o2g_credit_rx_stalled(c, p);
-		return O2G_PROTO_OK;
+		return o2g_credit_rx_packet(c, p, h);
 	case O2G_PKT_PUT:
 		return o2g_rma_rx_put(c, p, rx);
 	case O2G_PKT_GET:
@@ -274,6 +275,7 @@ static bool reap_one(struct o2g_core *c, struct o2g_peer *p, int err)
 	else
 		return reap_request(c, &p->ops, err) ||
 		       reap_request(c, &p->stalled, err) ||
+		       reap_request(c, &p->calls, err) ||
 		       reap_request(c, &p->waiting, err) ||
 		       reap_request(c, &p->incoming, err) ||
 		       reap_request(c, &p->held_gets, err);

@@ -16,6 +16,10 @@
  * that nothing at hand satisfies, since the message it wants may be one that is held
  * back: envelopes may exceed the limit for a program that receives its last message
  * first, payload never.
+ *
+ * Messages to handlers have credit of their own, a fixed grant: they are handled
+ * without anybody asking for them, so it always comes back, and a peer whose messages
+ * nobody receives can still be called, and call.
  */
 #ifndef O2G_PROTO_H
 #define O2G_PROTO_H
@@ -29,6 +33,7 @@
 #define O2G_CREDIT_RESERVE (4u << 10) /* eager data leaves this to RTS */
 #define O2G_CREDIT_FLOW (1u << 20)    /* a grant grows to this by itself */
 #define O2G_CREDIT_EXTRA (128u << 10) /* envelopes beyond the budget, a time */
+#define O2G_CREDIT_SERVED (64u << 10) /* for messages to handlers, both ways */
 #define O2G_GETS_MAX 256  /* gets from one peer under way; it refuses more */
 #define O2G_PUTS_MAX 1024 /* pieces of operations that are not answered */
 /* Packets without a body that a channel keeps for a peer that does not read: more than
@@ -132,6 +137,9 @@ struct o2g_req {
 	struct o2g_tx tx; /* for the one packet in flight with a body */
 };
 
+/* What a message was paid with. */
+enum o2g_paid { O2G_PAID_CREDIT, O2G_PAID_EXTRA, O2G_PAID_SERVED };
+
 /* A message nobody asked for yet; the engine allocates it with room for body. */
 struct o2g_unexp {
 	struct o2g_match_entry match;
@@ -143,7 +151,7 @@ struct o2g_unexp {
 	u64 len, aux;
 	struct o2g_cookie cookie; /* its value is the packet's */
 	u64 charge;		  /* credit to give back */
-	bool extra;		  /* ... of the extra kind */
+	u8 paid;		  /* enum o2g_paid: of which kind */
 	struct o2g_req *req;	  /* claimed by this receive while arriving */
 	struct o2g_seg body;	  /* engine's memory, len bytes */
 	struct o2g_list link; /* peer->arriving while incomplete, then ->here */
@@ -179,6 +187,7 @@ struct o2g_peer {
 	bool said_stall; /* we told it that we are stalled */
 	bool is_stalled; /* it told us */
 	bool starting;	 /* o2g_send_stalled is at work, further up the stack */
+	bool calling;	 /* o2g_send_calls likewise */
 	bool no_get;	 /* reading its memory was refused */
 	bool can_get;	 /* its channel can read its memory */
 	u64 eager_max;	 /* largest eager body, from the channel */
@@ -193,9 +202,12 @@ struct o2g_peer {
 				* extra grant is good for one use */
 	u32 owed;	       /* to be given back with the next packet */
 	u32 posted;	       /* receives posted here for it alone */
+	/* ... credit, used and owed for messages to handlers */
+	u32 served_credit, served_used, served_owed;
 	struct o2g_list stall_link; /* core->stalled_peers while is_stalled */
 	/* requests */
 	struct o2g_list stalled;   /* sends kept at home */
+	struct o2g_list calls;	   /* ... that are for handlers */
 	struct o2g_list waiting;   /* all of it sent, waits for an answer */
 	struct o2g_list incoming;  /* receives, gets with DATA to come */
 	struct o2g_list arriving;  /* unexpected messages, incomplete */
@@ -294,8 +306,9 @@ struct o2g_core {
 	u64 granted_total;
 	u64 extra_max, extra_total; /* likewise, envelopes beyond that */
 	u32 budget_peer;	    /* what one peer's grant may grow to */
-	u32 npeers_alive;	    /* peers initialised and not down */
-	u32 posted_any;		    /* receives posted for any source */
+	u32 served_grant;  /* for messages to handlers; the same everywhere */
+	u32 npeers_alive;  /* peers initialised and not down */
+	u32 posted_any;	   /* receives posted for any source */
 	bool any_outlives; /* ... which end with no peer: the engine sees to
 			    * them, by o2g_proto_give_up() */
 	struct o2g_list stalled_peers;

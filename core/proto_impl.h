@@ -31,8 +31,10 @@ static inline int xmit(struct o2g_core *c, struct o2g_peer *p,
 {
 	h->src = c->rank;
 	h->dst = p->wire_rank;
-	h->credit = p->owed;
-	p->owed = 0;
+	h->credit = unlikely(h->flags & O2G_PKTF_SERVED) ? p->served_owed :
+							   p->owed;
+	*(unlikely(h->flags & O2G_PKTF_SERVED) ? &p->served_owed : &p->owed) =
+		0;
 	return c->ops->xmit(c, p, h, req, off, len);
 }
 
@@ -109,27 +111,41 @@ enum o2g_proto_reason o2g_credit_rx(struct o2g_core *c, struct o2g_peer *p,
 				    const struct o2g_hdr *h);
 void o2g_credit_say_stalled(struct o2g_core *c, struct o2g_peer *p);
 /* credit.c: receiver's side */
-bool o2g_credit_charge(struct o2g_peer *p, u64 cost, bool extra);
+bool o2g_credit_charge(const struct o2g_core *c, struct o2g_peer *p, u64 cost,
+		       enum o2g_paid paid);
 void o2g_credit_return(struct o2g_core *c, struct o2g_peer *p, u64 cost,
-		       bool extra);
+		       enum o2g_paid paid);
+static inline enum o2g_paid o2g_credit_paid(const struct o2g_hdr *h)
+{
+	if (unlikely(h->flags & O2G_PKTF_SERVED))
+		return O2G_PAID_SERVED;
+	return h->type == O2G_PKT_RTS && h->flags & O2G_PKTF_ENVELOPE ?
+		       O2G_PAID_EXTRA :
+		       O2G_PAID_CREDIT;
+}
 /* What was charged is given back at once. */
 static inline void o2g_credit_passed(struct o2g_core *c, struct o2g_peer *p,
 				     u64 cost)
 {
 	if (unlikely(credit_due(p, p->owed + cost))) {
 		p->used += (u32)cost;
-		o2g_credit_return(c, p, cost, false);
+		o2g_credit_return(c, p, cost, O2G_PAID_CREDIT);
 	} else {
 		p->owed += (u32)cost;
 	}
 }
-void o2g_credit_rx_stalled(struct o2g_core *c, struct o2g_peer *p);
+/* CREDIT: what it says beside its credit field. */
+enum o2g_proto_reason o2g_credit_rx_packet(struct o2g_core *c,
+					   struct o2g_peer *p,
+					   const struct o2g_hdr *h);
 /* Somebody here waits for a message of @p (NULL: of anybody). */
 void o2g_credit_wanted(struct o2g_core *c, struct o2g_peer *p);
 
 /* send.c */
 /* False: there is more to start, and ops->again was called. */
 bool o2g_send_stalled(struct o2g_core *c, struct o2g_peer *p);
+/* The same for messages to handlers. */
+void o2g_send_calls(struct o2g_core *c, struct o2g_peer *p);
 void o2g_send_data(struct o2g_core *c, struct o2g_req *req);
 enum o2g_proto_reason o2g_send_rx_cts(struct o2g_core *c, struct o2g_peer *p,
 				      const struct o2g_hdr *h);

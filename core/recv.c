@@ -138,11 +138,11 @@ void o2g_recv_drop_unexpected(struct o2g_core *c, struct o2g_unexp *u)
 {
 	struct o2g_peer *p = u->peer;
 	u64 charge = u->charge;
-	bool extra = u->extra;
+	enum o2g_paid paid = u->paid;
 
 	o2g_list_del(&u->link);
 	c->ops->unexp_free(c, u);
-	o2g_credit_return(c, p, charge, extra);
+	o2g_credit_return(c, p, charge, paid);
 }
 
 /* A message that it takes may be here already. False: it is queued. */
@@ -251,7 +251,7 @@ struct o2g_unexp *o2g_recv_keep(struct o2g_core *c, struct o2g_peer *p,
 	u->len = h->length;
 	u->aux = h->aux;
 	u->charge = body + O2G_COST;
-	u->extra = h->type == O2G_PKT_RTS && h->flags & O2G_PKTF_ENVELOPE;
+	u->paid = (u8)o2g_credit_paid(h);
 	u->req = NULL;
 	u->error = 0;
 	u->match.src = p->rank;
@@ -294,7 +294,8 @@ enum o2g_proto_reason o2g_recv_rx_eager(struct o2g_core *c, struct o2g_peer *p,
 	struct o2g_req *req;
 	struct o2g_unexp *u;
 
-	if (unlikely(!o2g_credit_charge(p, h->length + O2G_COST, false)))
+	if (unlikely(!o2g_credit_charge(c, p, h->length + O2G_COST,
+					o2g_credit_paid(h))))
 		return O2G_PROTO_TOO_LONG;
 	count_recv(p, h->length);
 	if (unlikely(h->flags & O2G_PKTF_SERVED))
@@ -325,7 +326,7 @@ enum o2g_proto_reason o2g_recv_whole_unexpected(struct o2g_core *c,
 	struct o2g_hdr h = { .type = O2G_PKT_EAGER, .tag = tag, .length = len };
 	struct o2g_unexp *u;
 
-	if (!o2g_credit_charge(p, len + O2G_COST, false))
+	if (!o2g_credit_charge(c, p, len + O2G_COST, O2G_PAID_CREDIT))
 		return O2G_PROTO_TOO_LONG;
 	u = add_unexpected(c, p, &h, len);
 	if (!u)
@@ -370,7 +371,7 @@ void o2g_recv_rx_eager_end(struct o2g_core *c, struct o2g_peer *p,
 	req->got = min_u64(req->len, req->msg_len);
 	if (unlikely(rx->hdr.flags & O2G_PKTF_SYNC))
 		xmit_answer(c, p, O2G_PKT_FIN, rx->hdr.cookie, 0, 0);
-	o2g_credit_return(c, p, rx->hdr.length + O2G_COST, false);
+	o2g_credit_return(c, p, rx->hdr.length + O2G_COST, O2G_PAID_CREDIT);
 	finish(c, req, recv_status(req));
 }
 
@@ -378,11 +379,11 @@ enum o2g_proto_reason o2g_recv_rx_rts(struct o2g_core *c, struct o2g_peer *p,
 				      struct o2g_rx *rx)
 {
 	const struct o2g_hdr *h = &rx->hdr;
-	bool extra = h->flags & O2G_PKTF_ENVELOPE;
+	enum o2g_paid paid = o2g_credit_paid(h);
 	struct o2g_req *req;
 	struct o2g_unexp *u;
 
-	if (!o2g_credit_charge(p, O2G_COST, extra))
+	if (!o2g_credit_charge(c, p, O2G_COST, paid))
 		return O2G_PROTO_TOO_LONG;
 	c->stats.rts_recv++;
 	count_recv(p, h->length);
@@ -392,7 +393,7 @@ enum o2g_proto_reason o2g_recv_rx_rts(struct o2g_core *c, struct o2g_peer *p,
 	if (req) {
 		matched(req, p, h->tag, h->length);
 		answer_rts(c, req, h);
-		o2g_credit_return(c, p, O2G_COST, extra);
+		o2g_credit_return(c, p, O2G_COST, paid);
 		return O2G_PROTO_OK;
 	}
 	u = add_unexpected(c, p, h, 0);

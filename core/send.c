@@ -21,7 +21,7 @@ static void wait_for_answer(struct o2g_req *req)
 	o2g_list_add_tail(&req->link, &req->peer->waiting);
 }
 
-static void send_eager_sync(struct o2g_core *c, struct o2g_req *req)
+static noinline void send_eager_sync(struct o2g_core *c, struct o2g_req *req)
 {
 	struct o2g_hdr h = { .type = O2G_PKT_EAGER,
 			     .flags = O2G_PKTF_SYNC,
@@ -53,15 +53,6 @@ static inline void send_eager(struct o2g_core *c, struct o2g_req *req, u8 flags)
 	}
 }
 
-/* What is not plain. */
-static noinline void send_eager_special(struct o2g_core *c, struct o2g_req *req)
-{
-	if (req->flags & O2G_REQF_SYNC)
-		send_eager_sync(c, req);
-	else
-		send_eager(c, req, O2G_PKTF_SERVED);
-}
-
 static void send_rts(struct o2g_core *c, struct o2g_req *req, u8 flags)
 {
 	struct o2g_hdr h = { .type = O2G_PKT_RTS,
@@ -72,12 +63,34 @@ static void send_rts(struct o2g_core *c, struct o2g_req *req, u8 flags)
 
 	if (c->ops->expose && c->ops->expose(c, req, &h.aux))
 		h.flags |= O2G_PKTF_GETTABLE;
-	if (req->flags & O2G_REQF_SERVED)
-		h.flags |= O2G_PKTF_SERVED;
 	c->stats.rts_sent++;
 	count_sent(req->peer, req->len);
 	wait_for_answer(req);
 	xmit(c, req->peer, &h, NULL, 0, 0);
+}
+
+/* To a handler. What takes more than half of the grant is announced, if there is not
+ * enough left: credit for the rest comes whatever happens. */
+static noinline bool start_call(struct o2g_core *c, struct o2g_req *req)
+{
+	struct o2g_peer *p = req->peer;
+	u64 cost = req->len + O2G_COST;
+	bool eager = req->len <= p->eager_max;
+
+	if (eager && cost <= p->served_credit) {
+		p->served_credit -= (u32)cost;
+		c->stats.eager_sent++;
+		count_sent(p, req->len);
+		send_eager(c, req, O2G_PKTF_SERVED);
+		return true;
+	}
+	if ((eager && cost <= c->served_grant / 2) ||
+	    p->served_credit < O2G_COST)
+		return false;
+	p->served_credit -= O2G_COST;
+	c->stats.rts_no_credit += eager;
+	send_rts(c, req, O2G_PKTF_SERVED);
+	return true;
 }
 
 /* Start one send if there is credit for it. */
@@ -90,16 +103,14 @@ static inline bool start(struct o2g_core *c, struct o2g_req *req)
 		if (likely(o2g_credit_take(p, req->len + O2G_COST))) {
 			c->stats.eager_sent++;
 			count_sent(p, req->len);
-			if (unlikely(req->flags &
-				     (O2G_REQF_SYNC | O2G_REQF_SERVED)))
-				send_eager_special(c, req);
+			if (unlikely(req->flags & O2G_REQF_SYNC))
+				send_eager_sync(c, req);
 			else
 				send_eager(c, req, 0);
 			return true;
 		}
-		/* Stall and ask for room, unless told that there is none. For
-		 * a handler no receive will ever make any. */
-		if (p->env_credit < O2G_COST && !(req->flags & O2G_REQF_SERVED))
+		/* Stall and ask for room, unless told that there is none. */
+		if (p->env_credit < O2G_COST)
 			return false;
 		c->stats.rts_no_credit++;
 	}
@@ -109,6 +120,16 @@ static inline bool start(struct o2g_core *c, struct o2g_req *req)
 	return true;
 }
 
+static noinline void call(struct o2g_core *c, struct o2g_req *req)
+{
+	struct o2g_peer *p = req->peer;
+
+	if (o2g_list_empty(&p->calls) && start_call(c, req))
+		return;
+	req->state = O2G_ST_STALLED;
+	o2g_list_add_tail(&req->link, &p->calls);
+}
+
 void o2g_proto_send(struct o2g_core *c, struct o2g_req *req)
 {
 	struct o2g_peer *p = req->peer;
@@ -116,6 +137,10 @@ void o2g_proto_send(struct o2g_core *c, struct o2g_req *req)
 	o2g_list_init(&req->link);
 	if (unlikely(p->down)) {
 		finish(c, req, -O2G_ERR_PEER);
+		return;
+	}
+	if (unlikely(req->flags & O2G_REQF_SERVED)) {
+		call(c, req);
 		return;
 	}
 	if (likely(o2g_list_empty(&p->stalled)) && likely(start(c, req)))
@@ -150,28 +175,50 @@ int o2g_proto_inject(struct o2g_core *c, struct o2g_peer *p, u64 tag,
  * bring credit from inside start(), before its own message is looked at; that
  * credit is left to the loop that is running already.
  */
-bool o2g_send_stalled(struct o2g_core *c, struct o2g_peer *p)
+static bool start_some(struct o2g_core *c, struct o2g_peer *p,
+		       struct o2g_list *sends,
+		       bool (*fn)(struct o2g_core *c, struct o2g_req *req))
 {
 	u32 left = c->turn ? c->turn : ~0u;
 	bool started = true;
 
-	p->starting = true;
-	while (started && left && !p->down && !o2g_list_empty(&p->stalled)) {
+	while (started && left && !p->down && !o2g_list_empty(sends)) {
 		struct o2g_req *req =
-			o2g_list_first(&p->stalled, struct o2g_req, link);
+			o2g_list_first(sends, struct o2g_req, link);
 
 		o2g_list_del(&req->link);
-		started = start(c, req);
+		started = fn(c, req);
 		if (!started)
-			o2g_list_add_tail(&req->link, p->stalled.next);
+			o2g_list_add_tail(&req->link, sends->next);
 		left--;
 	}
+	if (!o2g_list_empty(sends) && started && !p->down)
+		c->ops->again(c, p);
+	return !started || left;
+}
+
+static bool start_plain(struct o2g_core *c, struct o2g_req *req)
+{
+	return start(c, req);
+}
+
+bool o2g_send_stalled(struct o2g_core *c, struct o2g_peer *p)
+{
+	bool all;
+
+	p->starting = true;
+	all = start_some(c, p, &p->stalled, start_plain);
 	p->starting = false;
 	if (o2g_list_empty(&p->stalled))
 		p->said_stall = false;
-	else if (started && !p->down)
-		c->ops->again(c, p);
-	return !started || left;
+	return all;
+}
+
+void o2g_send_calls(struct o2g_core *c, struct o2g_peer *p)
+{
+	p->calling = true;
+	start_some(c, p, &p->calls, start_call);
+	p->calling = false;
 }
 
 /*

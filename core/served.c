@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
  * Messages for handlers (SERVED): never matched, kept in the order in which they
- * came until the engine takes them. They cost credit like all that waits here, until
- * they have been handled. A long one is announced by RTS like any other message; the
+ * came until the engine takes them. They cost credit, of their own kind, until they
+ * have been handled. A long one is announced by RTS like any other message; the
  * engine receives it when it is its turn, one of each peer at a time, so such bodies
  * take a bounded memory.
  */

@@ -18,7 +18,9 @@ static const struct pkt_rule rules[O2G_PKT_MAX] = {
 	[O2G_PKT_CTS] = { "CTS", 0, O2G_BODY_MAX },
 	[O2G_PKT_DATA] = { "DATA", 0, O2G_BODY_MAX },
 	[O2G_PKT_FIN] = { "FIN", 0, O2G_BODY_MAX },
-	[O2G_PKT_CREDIT] = { "CREDIT", O2G_PKTF_STALLED | O2G_PKTF_ENVELOPE,
+	[O2G_PKT_CREDIT] = { "CREDIT",
+			     O2G_PKTF_STALLED | O2G_PKTF_ENVELOPE |
+				     O2G_PKTF_SERVED,
 			     0 },
 	[O2G_PKT_PUT] = { "PUT", 0, O2G_BODY_MAX },
 	[O2G_PKT_GET] = { "GET", 0, O2G_BODY_MAX },

@@ -67,8 +67,10 @@ enum o2g_pkt_flags {
 	O2G_PKTF_STALLED = 4,  /* CREDIT: sends wait here for more credit */
 	/* CREDIT: good for RTS only. RTS: paid with that */
 	O2G_PKTF_ENVELOPE = 8,
-	O2G_PKTF_SERVED = 16, /* EAGER, RTS: for a handler, not for a receive */
-	O2G_PKTF_FETCH = 32,  /* ATOMIC: answer with the values from before */
+	/* EAGER, RTS: for a handler, not for a receive. These and CREDIT: the credit
+	 * that it gives is for such messages */
+	O2G_PKTF_SERVED = 16,
+	O2G_PKTF_FETCH = 32, /* ATOMIC: answer with the values from before */
 };
 
 struct o2g_wire_hdr {

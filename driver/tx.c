@@ -74,8 +74,9 @@ void o2gk_tx_enqueue(struct o2gk_peer *p, struct o2g_tx *tx)
  */
 u32 o2gk_tx_most_answers(const struct o2gk_peer *p)
 {
-	return 2 * ((p->core.granted + p->core.extra) / O2G_COST) +
-	       O2G_PUTS_MAX + O2G_GETS_MAX + 64;
+	u32 granted = p->core.granted + p->core.extra + O2G_CREDIT_SERVED;
+
+	return 2 * (granted / O2G_COST) + O2G_PUTS_MAX + O2G_GETS_MAX + 64;
 }
 
 static bool is_answer(const struct o2g_hdr *h)

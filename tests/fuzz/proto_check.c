@@ -11,7 +11,8 @@ static u64 larger(u64 a, u64 b)
 void check_end(struct mock *m)
 {
 	u64 total = 0, max = larger(m->core.budget_peer, world.credit);
-	u64 operands = 0; /* which take memory that credit does not count */
+	u64 served = 0,
+	    operands = 0; /* which take memory that credit does not count */
 
 	for (int i = 0; i < MOCK_ENDS; i++) {
 		struct mock_conn *c = &m->conn[i];
@@ -30,14 +31,17 @@ void check_end(struct mock *m)
 			CHECK(c->peer.used + c->peer.owed <= c->peer.granted);
 		CHECK(c->peer.extra_used <= c->peer.extra);
 		CHECK(c->peer.granted <= max);
+		CHECK(c->peer.served_used + c->peer.served_owed <=
+		      m->core.served_grant);
 		total += c->peer.granted;
+		served += c->peer.served_used;
 		operands += c->peer.replies * sizeof(m->cells);
 		CHECK(c->peer.replies <= O2G_GETS_MAX + 1);
 	}
 	CHECK(total == m->core.granted_total);
 	CHECK(total <= larger(m->core.budget_total, world.credit * MOCK_ENDS));
 	if (!world.broken && !world.hostile)
-		CHECK(m->unexp_body <= total + operands);
+		CHECK(m->unexp_body <= total + served + operands);
 }
 
 /* --- the end --- */
@@ -125,6 +129,10 @@ static void check_credit(void)
 		CHECK(c->peer.used == 0 && c->peer.extra_used == 0);
 		CHECK(c->peer.credit + b->peer.owed == b->peer.granted);
 		CHECK(c->peer.env_credit == b->peer.extra);
+		CHECK(c->peer.served_used == 0);
+		CHECK(c->peer.served_credit + b->peer.served_owed ==
+		      c->me->core.served_grant);
+		CHECK(o2g_list_empty(&c->peer.calls));
 		CHECK(c->peer.posted == 0);
 		CHECK(o2g_list_empty(&c->peer.stalled));
 		CHECK(o2g_list_empty(&c->peer.waiting));

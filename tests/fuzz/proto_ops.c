@@ -332,6 +332,8 @@ static void op_hostile(struct input *in)
 		hostile_atomic(in, &h);
 	else if (h.type == O2G_PKT_EAGER || h.type == O2G_PKT_RTS)
 		h.flags |= h.flags & 4 ? O2G_PKTF_SERVED : 0;
+	else if (h.type == O2G_PKT_CREDIT)
+		h.flags |= h.cookie & 1 ? O2G_PKTF_SERVED : 0;
 	if (in_u8(in) == 0xff)
 		h.dst = in_u8(in);
 	body = o2g_wire_body(&h);

@@ -358,7 +358,7 @@ static void served__not_matched(void **state)
 	assert_int_equal(b.handled, 2);
 	assert_int_equal(b.handled_bytes, 100);
 	assert_int_equal(b.handled_tag, 6);
-	assert_int_equal(ba->peer.used, 0); /* credit comes back */
+	assert_int_equal(ba->peer.served_used, 0); /* credit comes back */
 	cancel(r);
 }
 
@@ -388,10 +388,9 @@ static void served__long(void **state)
 /* It could never be sent eagerly, and nobody will post a receive for it. */
 static void served__more_than_all_credit(void **state)
 {
-	u64 len = ab->peer.credit;
+	u64 len = ab->peer.served_credit;
 	struct mock_req *s;
 
-	b.core.budget_peer = ba->peer.granted;
 	ab->peer.eager_max = 2 * (u32)len;
 	b.on_served = receive_long;
 	s = mock_send(&a, 1, 5, data, len, O2G_REQF_SERVED);
@@ -402,6 +401,122 @@ static void served__more_than_all_credit(void **state)
 
 static void keep(struct mock *m, struct mock_conn *c)
 {
+}
+
+enum { MANY = 100 };
+
+/* All credit for messages is used up, by some that nobody receives. */
+static void served__behind_a_flood(void **state)
+{
+	struct mock_req *flood[MANY], *s;
+
+	b.core.budget_peer = ba->peer.granted;
+	ab->peer.eager_max = 1024;
+	for (int i = 0; i < MANY; i++)
+		flood[i] = mock_send(&a, 1, 1, data, 1000, 0);
+	pump();
+	assert_false(o2g_list_empty(&ab->peer.stalled));
+	s = mock_send(&a, 1, 5, data, 100, O2G_REQF_SERVED);
+	pump();
+	ends(s, 0);
+	assert_int_equal(b.handled, 1);
+	for (int i = 0; i < MANY; i++) {
+		s = mock_recv(&b, 0, 1, 0, 1000);
+		pump();
+		got(s, 1000);
+	}
+	for (int i = 0; i < MANY; i++)
+		ends(flood[i], 0);
+}
+
+static void handle_kept(struct mock *m, struct mock_conn *c)
+{
+	struct o2g_unexp *u;
+
+	while ((u = o2g_proto_served(&c->peer))) {
+		assert_int_equal(u->match.tag, m->handled++);
+		o2g_proto_take_served(u);
+		o2g_proto_drop(&m->core, u);
+	}
+}
+
+/* Nobody handles them: they stay at home, in order, and hold up no message. */
+static void served__wait_for_their_credit(void **state)
+{
+	struct mock_req *s[MANY], *m;
+
+	b.on_served = keep;
+	ab->peer.eager_max = 1024;
+	for (u64 i = 0; i < MANY; i++)
+		s[i] = mock_send(&a, 1, i, data, 1000, O2G_REQF_SERVED);
+	pump();
+	assert_true(s[50]->done);
+	assert_false(s[MANY - 1]->done);
+	assert_in_range(ba->peer.served_used, O2G_CREDIT_SERVED - 1192,
+			O2G_CREDIT_SERVED);
+	m = mock_send(&a, 1, 1, data, 1000, 0);
+	assert_true(m->done);
+	mock_req_free(m);
+	handle_kept(&b, ba);
+	b.on_served = handle_kept;
+	pump();
+	for (int i = 0; i < MANY; i++)
+		ends(s[i], 0);
+	assert_int_equal(b.handled, MANY);
+	assert_int_equal(ab->peer.served_credit + ba->peer.served_owed,
+			 O2G_CREDIT_SERVED);
+	got(mock_recv(&b, 0, 1, 0, 1000), 1000);
+}
+
+/* Taken back, or given up with the peer. */
+static void served__cancelled_at_home(void **state)
+{
+	struct mock_req *s[MANY];
+
+	b.on_served = keep;
+	ab->peer.eager_max = 1024;
+	for (u64 i = 0; i < MANY; i++)
+		s[i] = mock_send(&a, 1, i, data, 1000, O2G_REQF_SERVED);
+	pump();
+	assert_int_equal(o2g_proto_cancel(&a.core, &s[MANY - 1]->core), 0);
+	ends(s[MANY - 1], -O2G_ERR_CANCELLED);
+	mock_lose(ab, -O2G_ERR_PEER);
+	ends(s[MANY - 2], -O2G_ERR_PEER);
+	for (int i = 0; i < MANY - 2; i++)
+		mock_req_free(s[i]);
+	mock_lose(ba, -O2G_ERR_PEER);
+	handle_kept(&b, ba);
+}
+
+static void served__beyond_credit_is_refused(void **state)
+{
+	t.on_served = keep;
+	for (u32 i = 0; i < O2G_CREDIT_SERVED / O2G_COST; i++)
+		assert_int_equal(TO_T(.type = O2G_PKT_EAGER,
+				      .flags = O2G_PKTF_SERVED),
+				 O2G_PROTO_OK);
+	assert_int_equal(TO_T(.type = O2G_PKT_EAGER, .flags = O2G_PKTF_SERVED),
+			 O2G_PROTO_TOO_LONG);
+	assert_int_equal(TO_T(.type = O2G_PKT_RTS, .flags = O2G_PKTF_SERVED,
+			      .length = 5000),
+			 O2G_PROTO_TOO_LONG);
+	t.handled = 0;
+	while (o2g_proto_served(&tc->peer)) {
+		struct o2g_unexp *u = o2g_proto_served(&tc->peer);
+
+		o2g_proto_take_served(u);
+		o2g_proto_drop(&t.core, u);
+	}
+}
+
+static void served__impossible_credit_is_refused(void **state)
+{
+	assert_int_equal(TO_T(.type = O2G_PKT_CREDIT, .flags = O2G_PKTF_SERVED,
+			      .credit = 1),
+			 O2G_PROTO_BAD_CREDIT);
+	assert_int_equal(TO_T(.type = O2G_PKT_CREDIT,
+			      .flags = O2G_PKTF_SERVED | O2G_PKTF_STALLED),
+			 O2G_PROTO_BAD_STATE);
 }
 
 static void served__sender_dies(void **state)
@@ -452,6 +567,11 @@ int main(void)
 		S(served__not_matched),
 		S(served__long),
 		S(served__more_than_all_credit),
+		S(served__behind_a_flood),
+		S(served__wait_for_their_credit),
+		S(served__cancelled_at_home),
+		S(served__beyond_credit_is_refused),
+		S(served__impossible_credit_is_refused),
 		S(served__sender_dies),
 		S(served__too_long_is_refused),
 	};

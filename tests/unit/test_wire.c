@@ -175,7 +175,8 @@ static void o2g_wire_decode__flags_per_type(void **state)
 		else if (type == O2G_PKT_ATOMIC)
 			allowed = O2G_PKTF_FETCH;
 		else if (type == O2G_PKT_CREDIT)
-			allowed = O2G_PKTF_STALLED | O2G_PKTF_ENVELOPE;
+			allowed = O2G_PKTF_STALLED | O2G_PKTF_ENVELOPE |
+				  O2G_PKTF_SERVED;
 		for (int flags = 0; flags < 256; flags++)
 			assert_int_equal(decode_only(type, flags, 0),
 					 flags & ~allowed ? O2G_WIRE_BAD_FLAGS :
