@@ -9,7 +9,8 @@
  *   - when the program has not been in the library for a while, which is longer
  *     when nothing at all is under way.
  * A thread that waits in the library disarms it, and has it look again a little
- * later. Setting a timer takes microseconds in a virtual machine, about as long
+ * later. If it then still waits, in the same call for long, there is nothing to look
+ * for: the progress thread sleeps until that call ends, and then looks again. Setting a timer takes microseconds in a virtual machine, about as long
  * as copying 32 KiB; so after a program has come back at once many times in a
  * row, nothing is set anew while a timer is under way that is late but good
  * enough. The first time it fires and the program is away ends that. So ranks that
@@ -114,6 +115,12 @@ void eng_async_disarm(struct o2g_ep *ep)
 		look_in(ep, LOOK_FIRST_US);
 }
 
+void eng_async_unpark(struct o2g_ep *ep)
+{
+	ep->async_parked = false;
+	look_in(ep, LOOK_FIRST_US);
+}
+
 void eng_async_kick(struct o2g_ep *ep)
 {
 	u64 one = 1;
@@ -194,6 +201,11 @@ struct turn {
 static bool get_ready(struct o2g_ep *ep, struct turn *t, int *timeout)
 {
 	*timeout = t->look;
+	if (ep->inside && ep->calls == t->seen && t->look >= LOOK_MAX_MS) {
+		*timeout = -1;
+		ep->async_parked = true;
+		return false;
+	}
 	if (!ep->inside && (t->stay || ep->calls == t->seen) &&
 	    worth_arming(ep, t->look)) {
 		arm_and_settle(ep);
@@ -243,8 +255,9 @@ static void *run(void *arg)
 		n = epoll_wait(ep->outer_epfd, &ev, 1, timeout);
 		ep_lock(ep);
 		eng_watch_tick(ep);
-		if (armed && ep->calls != t.seen)
+		if (ep->calls != t.seen && (armed || timeout < 0))
 			t.look = LOOK_MIN_MS; /* it has come back */
+		ep->async_parked = false;
 		t.stay = false;
 		if (n <= 0 || ep->closing)
 			continue;

@@ -13,6 +13,8 @@ void eng_async_want(struct o2g_ep *ep);
 void eng_async_arm(struct o2g_ep *ep);
 /* There is work for the thread. */
 void eng_async_kick(struct o2g_ep *ep);
+/* A long wait has ended: called when async_parked is set. */
+void eng_async_unpark(struct o2g_ep *ep);
 /* The program waits: called when one of the two flags is set. */
 void eng_async_disarm(struct o2g_ep *ep);
 

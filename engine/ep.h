@@ -99,6 +99,7 @@ struct o2g_ep {
 	int kick_fd;	   /* in outer_epfd: stop, or there is work */
 	bool async_armed;  /* arrivals wake the progress thread */
 	bool async_wanted; /* ... soon, unless the program waits by then */
+	bool async_parked; /* it sleeps until a wait in the library ends */
 	u8 quick_waits;	   /* it did, so many times in a row */
 	u32 lazy_us;	   /* how soon then, see async.c */
 	struct chan_timer look_timer; /* have the thread look again */

@@ -348,6 +348,8 @@ static int wait_locked(struct o2g_ep *ep, int (*cond)(void *), void *arg,
 	if (unlikely(w.mine))
 		eng_watch_end(ep, &w);
 	enter(ep, -1);
+	if (unlikely(ep->async_parked))
+		eng_async_unpark(ep);
 	ep->awaited = 0;
 	if (unlikely(ep->sleepers))
 		eng_event(ep);

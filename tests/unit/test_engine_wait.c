@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #include "clock.h"
@@ -316,6 +317,39 @@ static void idle_costs_nothing(void)
 	      50000000L);
 }
 
+/*
+ * Nobody's thread wakes while the program waits for long, the progress thread's
+ * neither; and that one is back when the program computes again.
+ */
+static void idle_wakes_nobody(void)
+{
+	size_t len = 1 << 20;
+	char c, *big = calloc(1, len);
+	struct o2g_seg seg = { big, len };
+	struct o2g_req *r;
+	struct rusage a, z;
+
+	if (me == 1) {
+		usleep(1500000);
+		CHECK(o2g_send(ep, 0, 1, "x", 1, 0) == 0);
+		CHECK(o2g_send(ep, 0, 2, big, len, 0) == 0);
+		CHECK(o2g_send(ep, 0, 3, "y", 1, 0) == 0);
+		free(big);
+		return;
+	}
+	CHECK(o2g_irecv(ep, 1, 2, 0, &seg, 1, &r) == 0);
+	getrusage(RUSAGE_SELF, &a);
+	CHECK(o2g_recv(ep, 1, 1, 0, &c, 1, NULL) == 0);
+	getrusage(RUSAGE_SELF, &z);
+	CHECK(z.ru_nvcsw - a.ru_nvcsw < 40);
+	/* Rank 1 can send its last message only when we have the large one. */
+	usleep(500000);
+	CHECK(o2g_iprobe(ep, 1, 3, 0, NULL) == 0);
+	CHECK(o2g_wait(r, NULL) == 0);
+	CHECK(o2g_recv(ep, 1, 3, 0, &c, 1, NULL) == 0);
+	free(big);
+}
+
 OVER(descriptor, 2, descriptor, -1)
 OVER(wait_any, 2, wait_any, -1)
 OVER(busy_peer, 2, busy_peer, -1)
@@ -325,6 +359,7 @@ OVER(work, 2, work, -1)
 OVER(asked_once, 2, asked_once, -1)
 OVER(wait_errors, 2, wait_errors, -1)
 OVER(idle_costs_nothing, 2, idle_costs_nothing, -1)
+OVER(idle_wakes_nobody, 2, idle_wakes_nobody, -1)
 
 static void wait_shared__shm(void **state)
 {
@@ -334,11 +369,12 @@ static void wait_shared__shm(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		BOTH(descriptor),    BOTH(wait_any),
-		BOTH(busy_peer),     BOTH(busy_receiver),
-		BOTH(threads),	     BOTH(work),
-		BOTH(asked_once),    BOTH(wait_errors),
-		T(wait_shared__shm), BOTH(idle_costs_nothing),
+		BOTH(descriptor),	 BOTH(wait_any),
+		BOTH(busy_peer),	 BOTH(busy_receiver),
+		BOTH(threads),		 BOTH(work),
+		BOTH(asked_once),	 BOTH(wait_errors),
+		T(wait_shared__shm),	 BOTH(idle_costs_nothing),
+		BOTH(idle_wakes_nobody),
 	};
 
 	if (argc > 1)
