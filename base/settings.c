@@ -244,6 +244,13 @@ static void check_names(void)
 	}
 }
 
+/* What stands in for a value that is not understood: of a setting that protects,
+ * the protection. */
+static const char *fallback(const struct setting *s)
+{
+	return field_of(s) == (void *)&values.encrypt ? "1" : s->def;
+}
+
 static void read_one(size_t index)
 {
 	const struct setting *s = &table[index];
@@ -255,9 +262,9 @@ static void read_one(size_t index)
 	text = getenv(var);
 	if (!text || give(index, text) == 0)
 		return;
-	assign(s, s->def);
+	assign(s, fallback(s));
 	o2g_warn("%s is \"%s\", but %s is expected; using %s", var, text,
-		 expected(s->kind), s->def);
+		 expected(s->kind), fallback(s));
 }
 
 static void read_all(void)

@@ -20,6 +20,7 @@
 
 #include "log.h"
 #include "settings.h"
+#include "tcp/tls.h"
 
 const struct chan_ops *const eng_channel_table[] = { &shm_chan_ops,
 						     &bpf_chan_ops,
@@ -109,9 +110,27 @@ static void open_one(struct o2g_ep *ep, const struct chan_ops *ops)
 		ep->waiting = chan->waiting;
 }
 
+/* Rather no job than one that sends in clear what was to be encrypted. */
+static int check_encryption(void)
+{
+	char why[256];
+	int err;
+
+	if (!o2g_settings()->encrypt)
+		return 0;
+	err = tcp_tls_available(why, sizeof(why));
+	if (err)
+		o2g_error("O2G_ENCRYPT=1 cannot be met: %s", why);
+	return err;
+}
+
 int eng_channels_open(struct o2g_ep *ep)
 {
 	const char *list = o2g_settings()->channels;
+	int err = check_encryption();
+
+	if (err)
+		return err;
 
 	ep->self_chan.ops = &self_chan_ops;
 	ep->self_chan.ep = (struct chan_ep *)ep;

@@ -13,8 +13,14 @@
 /* Can the driver be used? 0, or -errno and why not. */
 static int driver_available(char *why, size_t size)
 {
-	int fd = open(O2GD_DEVICE, O_RDWR | O_CLOEXEC);
+	int fd;
 
+	if (o2g_settings()->encrypt) {
+		snprintf(why, size,
+			 "O2G_ENCRYPT=1, and the driver does not encrypt");
+		return -ENODEV;
+	}
+	fd = open(O2GD_DEVICE, O_RDWR | O_CLOEXEC);
 	if (fd >= 0) {
 		close(fd);
 		return 0;

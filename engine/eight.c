@@ -41,8 +41,14 @@ static int start_engine(int n_socks, const struct paper_form **f)
 {
 	const char *name;
 	char why[256];
-	int rc = o2g_choose_engine(&name, why, sizeof(why));
+	int rc;
 
+	if (o2g_settings()->encrypt) {
+		o2g_error(
+			"O2G_ENCRYPT=1 cannot be met: the sockets of o2g_register_socket are the program's own");
+		return EOPNOTSUPP;
+	}
+	rc = o2g_choose_engine(&name, why, sizeof(why));
 	if (rc) {
 		o2g_error("%s", why);
 		return -rc;

@@ -7,6 +7,7 @@
 #include "channels.h"
 #include "log.h"
 #include "settings.h"
+#include "tcp/tls.h"
 
 static struct chan *opened(struct o2g_ep *ep, const struct chan_ops *ops)
 {
@@ -97,4 +98,23 @@ int o2g_report_channels(void (*fn)(const struct o2g_channel_report *r,
 out:
 	o2g_log_level = level;
 	return err;
+}
+
+int o2g_report_encryption(char *text, size_t size)
+{
+	char how[200], why[200];
+	int err;
+
+	if (!o2g_settings()->encrypt) {
+		snprintf(text, size, "off (O2G_ENCRYPT=1)");
+		return 0;
+	}
+	err = tcp_tls_available(why, sizeof(why));
+	if (err) {
+		snprintf(text, size, "cannot be had: %s", why);
+		return err;
+	}
+	tcp_tls_describe_library(how, sizeof(how));
+	snprintf(text, size, "TLS 1.3 on every connection of tcp; %s", how);
+	return 0;
 }

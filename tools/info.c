@@ -115,6 +115,8 @@ int cmd_info(int argc, char **argv)
 	gethostname(info.host, sizeof(info.host) - 1);
 	info.engine_error = o2g_choose_engine(&info.engine, info.engine_why,
 					      sizeof(info.engine_why));
+	info.encryption_error =
+		o2g_report_encryption(info.encryption, sizeof(info.encryption));
 	info.channels_error = o2g_report_channels(add_channel, &info);
 	find_interfaces(&info);
 	o2g_settings_each(add_setting, &info);
@@ -122,5 +124,8 @@ int cmd_info(int argc, char **argv)
 		info_json(&info);
 	else
 		info_text(&info);
-	return info.engine_error || info.channels_error ? 1 : 0;
+	return info.engine_error || info.channels_error ||
+			       info.encryption_error ?
+		       1 :
+		       0;
 }

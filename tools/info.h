@@ -29,6 +29,8 @@ struct info {
 	char engine_why[256];
 	int engine_error; /* 0, or negative: there is none as asked for */
 	int channels_error;
+	char encryption[512];
+	int encryption_error;
 	struct o2g_channel_report channels[INFO_MAX_CHANNELS];
 	size_t nchannels;
 	struct info_interface interfaces[INFO_MAX_INTERFACES];

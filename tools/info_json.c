@@ -88,6 +88,9 @@ void info_json(const struct info *info)
 	member(true, "name", info->engine_error ? "" : info->engine);
 	member(false, "why", info->engine_why);
 	puts(" },");
+	printf("  ");
+	member(true, "encryption", info->encryption);
+	puts(",");
 	channels(info);
 	interfaces(info);
 	info_coll_json();

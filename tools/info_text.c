@@ -54,6 +54,7 @@ void info_text(const struct info *info)
 		printf("engine: none: %s\n", info->engine_why);
 	else
 		printf("%s engine: %s\n", info->engine, info->engine_why);
+	printf("encryption: %s\n", info->encryption);
 	channels(info);
 	interfaces(info);
 	settings(info);

@@ -29,6 +29,13 @@ static int bpf_open(struct chan_ep *ep, struct chan **chan, char *why,
 		snprintf(why, why_size, "out of memory");
 		return -ENOMEM;
 	}
+	if (o2g_settings()->encrypt) {
+		snprintf(
+			why, why_size,
+			"O2G_ENCRYPT=1, and a sockmap takes no socket with TLS: tcp does that");
+		err = -EOPNOTSUPP;
+		goto err_free;
+	}
 	err = bpf_place_take(&b->place, why, why_size);
 	if (err)
 		goto err_free;

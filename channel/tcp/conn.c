@@ -27,6 +27,7 @@
 #include "linger.h"
 #include "log.h"
 #include "recv.h"
+#include "secure.h"
 #include "send.h"
 #include "settings.h"
 #include "sock.h"
@@ -92,7 +93,7 @@ static void conn_bind(struct tcp_conn *k)
 	k->peer->link = k;
 	k->peer->core.eager_max = o2g_settings()->tcp_eager;
 	k->peer->core.can_get = false;
-	k->peer->core.inject_max = TCP_SMALL + 1;
+	k->peer->core.inject_max = tcp_encrypts() ? 0 : TCP_SMALL + 1;
 }
 
 static bool is_bound(const struct tcp_conn *k)
@@ -179,6 +180,7 @@ void tcp_conn_destroy(struct tcp_conn *k)
 		k->peer->link = NULL;
 	tcp_dial_stop(k);
 	tcp_split_stop(k);
+	tcp_secure_stop(k);
 	chan_timer_del(k->chan->chan.ep, &k->timer);
 	fd = take_fd(k);
 	if (fd >= 0)
@@ -191,6 +193,7 @@ void tcp_conn_destroy(struct tcp_conn *k)
 	o2g_list_del(&k->in.more);
 	o2g_list_del(&k->all);
 	k->chan->nconns--;
+	tcp_tls_destroy(k->tls);
 	free(k->in.early);
 	free(k->out.buf);
 	free(k);
@@ -213,12 +216,24 @@ static int attach(struct tcp_conn *k)
 	return err;
 }
 
-/* Ours, or the engine's? Only a socket that carries its peer is handed over. */
+/* Who encrypts in each direction: GnuTLS at every call, or the kernel. */
+static void use_tls(struct tcp_conn *k)
+{
+	bool kernel = tcp_tls_kernel_sends(k->tls);
+
+	k->out.tls = kernel ? NULL : k->tls;
+	k->in.tls = tcp_tls_kernel_receives(k->tls) ? NULL : k->tls;
+	if (kernel && is_bound(k))
+		k->peer->core.inject_max = TCP_SMALL + 1;
+}
+
+/* Ours, or the engine's? Only a socket that carries its peer is handed over, and
+ * none with TLS. */
 static int accept_fd(struct tcp_conn *k, int fd)
 {
 	int err = 1;
 
-	if (is_bound(k))
+	if (is_bound(k) && !k->tls)
 		err = chan_ep_handover(k->chan->chan.ep, k->peer, fd);
 	if (err < 0)
 		return err;
@@ -240,16 +255,30 @@ static int accept_fd(struct tcp_conn *k, int fd)
 	return 0;
 }
 
+static void describe_ends(struct tcp_conn *k, int fd)
+{
+	size_t n;
+
+	tcp_sock_describe(fd, k->ends, sizeof(k->ends));
+	n = strlen(k->ends);
+	if (!k->tls || n + 3 > sizeof(k->ends))
+		return;
+	memcpy(k->ends + n, ", ", 3);
+	tcp_tls_describe(k->tls, k->ends + n + 2, sizeof(k->ends) - n - 2);
+}
+
 int tcp_conn_open(struct tcp_conn *k, int fd)
 {
 	int err;
 
 	tcp_dial_stop(k);
 	chan_timer_del(k->chan->chan.ep, &k->timer);
+	if (k->tls)
+		use_tls(k);
 	err = accept_fd(k, fd);
 	if (err)
 		return err;
-	tcp_sock_describe(fd, k->ends, sizeof(k->ends));
+	describe_ends(k, fd);
 	o2g_debug("tcp: connected to rank %u: %s", k->peer->core.rank, k->ends);
 	tcp_alive_start(k->chan);
 	if (k->state == TCP_HANDED)
@@ -393,7 +422,7 @@ enum tcp_verdict tcp_conn_offer(struct tcp_chan *c, struct chan_peer *p,
 
 	if (!p || p->core.down)
 		return TCP_GONE;
-	if (k && k->state != TCP_DIALING)
+	if (k && (k->state != TCP_DIALING || k->secure))
 		return k->state == TCP_DEAD ? TCP_GONE : TCP_DUPLICATE;
 	if (k && tcp_dial_committed(k) && we_are_lower(c, p))
 		return TCP_DUPLICATE;
@@ -473,7 +502,7 @@ void tcp_describe(struct chan *c, struct chan_peer *p, char *buf, size_t size)
 	struct tcp_conn *k = p->link;
 
 	snprintf(buf, size, "%s",
-		 k && k->ends[0] ? k->ends :
-		 k && k->dial	 ? "connecting" :
-				   "not connected");
+		 k && k->ends[0]	     ? k->ends :
+		 k && (k->dial || k->secure) ? "connecting" :
+					       "not connected");
 }

@@ -11,7 +11,8 @@
  * The pair (enum tcp_state):
  *
  *	from		to	when
- *	DIALING		OPEN	a socket has passed its hello, ours or the peer's
+ *	DIALING		OPEN	a socket has passed its hello, ours or the peer's, and
+ *				TLS's handshake where that is wanted (secure.c)
  *	DIALING		HANDED	... and the engine wants it for itself
  *	any		DEAD	it is lost, or the peer has closed after its goodbye
  *
@@ -52,7 +53,9 @@
 struct tcp_chan;
 struct tcp_dial;
 struct tcp_intake;
+struct tcp_secure;
 struct tcp_split;
+struct tcp_tls;
 
 enum tcp_state { TCP_DIALING, TCP_OPEN, TCP_HANDED, TCP_DEAD };
 
@@ -99,6 +102,7 @@ struct tcp_in {
 	struct o2g_list more; /* chan->more: more to read than one turn takes */
 	const struct tcp_intake *intake; /* NULL: recv() */
 	void *joined;			 /* the intake's own */
+	struct tcp_tls *tls;		 /* NULL: no TLS, or the kernel's */
 	u8 *early; /* bytes read before the intake had it, or NULL */
 	u32 early_len;
 };
@@ -117,6 +121,7 @@ struct tcp_out {
 	u32 head, tail;
 	struct o2g_burst burst; /* of small packets */
 	struct o2g_list dirty;	/* chan->dirty: buf[] waits for a flush */
+	struct tcp_tls *tls;	/* NULL: no TLS, or the kernel's */
 };
 
 struct tcp_conn {
@@ -125,11 +130,13 @@ struct tcp_conn {
 	u8 state, sockets;
 	struct tcp_in in;
 	struct tcp_out out;
-	struct o2g_list all;	 /* chan->conns */
-	struct chan_timer timer; /* dialling, or reporting out.err */
-	struct tcp_dial *dial;	 /* while DIALING, unless the peer does */
-	struct tcp_split *split; /* while CALLING */
-	char ends[112];		 /* "here -> there"; a dead socket forgets */
+	struct o2g_list all;	   /* chan->conns */
+	struct chan_timer timer;   /* dialling, or reporting out.err */
+	struct tcp_dial *dial;	   /* while DIALING, unless the peer does */
+	struct tcp_split *split;   /* while CALLING */
+	struct tcp_secure *secure; /* while DIALING, after the hello */
+	struct tcp_tls *tls;	   /* whoever encrypts; NULL: nobody does */
+	char ends[176];		   /* "here -> there"; a dead socket forgets */
 };
 
 struct tcp_conn *tcp_conn_create(struct tcp_chan *c, struct chan_peer *p);

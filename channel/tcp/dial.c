@@ -29,6 +29,7 @@
 #include "clock.h"
 #include "conn.h"
 #include "log.h"
+#include "secure.h"
 #include "sock.h"
 #include "tcp.h"
 
@@ -140,10 +141,18 @@ static void on_challenge(struct attempt *a)
 	struct tcp_conn *k = a->conn;
 	u32 version = 0;
 
-	switch (tcp_hello_check_challenge(&a->challenge, &version)) {
+	switch (tcp_hello_check_challenge(&a->challenge, tcp_encrypts(),
+					  &version)) {
 	case 0:
 		a->state = CHALLENGED;
 		answer_next(k->dial);
+		return;
+	case -EKEYREJECTED:
+		tcp_conn_lost(k, -EPROTO,
+			      "it %s and we %s: all ranks need the same",
+			      tcp_encrypts() ? "does not encrypt" :
+					       "encrypts (O2G_ENCRYPT=1)",
+			      tcp_encrypts() ? "do (O2G_ENCRYPT=1)" : "do not");
 		return;
 	case -EPROTO:
 		tcp_conn_lost(
@@ -157,11 +166,28 @@ static void on_challenge(struct attempt *a)
 	}
 }
 
+/* The peer has accepted: it is the connection. The attempt is gone afterwards. */
+static void take(struct attempt *a)
+{
+	struct tcp_conn *k = a->conn;
+	struct tcp_challenge c = a->challenge;
+	struct tcp_answer ours = a->answer;
+	int fd = a->watch.fd;
+
+	chan_watch_del(k->chan->chan.ep, &a->watch);
+	a->watch.fd = -1;
+	tcp_sock_limit_silence(fd, false);
+	k->sockets = TCP_CALLER;
+	if (tcp_secure_open(k, fd, &c, &ours, TCP_TLS_CLIENT)) {
+		close(fd);
+		tcp_conn_lost(k, -O2G_ERR_PEER, "out of resources");
+	}
+}
+
 static void on_verdict(struct attempt *a)
 {
 	struct tcp_conn *k = a->conn;
 	struct tcp_hello_key key = tcp_conn_key(k->chan, k->peer);
-	int fd = a->watch.fd;
 
 	if (!tcp_hello_check_verdict(&key, &a->challenge, &a->answer,
 				     &a->verdict)) {
@@ -171,14 +197,7 @@ static void on_verdict(struct attempt *a)
 	}
 	switch (le32_to_cpu(a->verdict.code)) {
 	case TCP_ACCEPTED:
-		chan_watch_del(k->chan->chan.ep, &a->watch);
-		a->watch.fd = -1;
-		tcp_sock_limit_silence(fd, false);
-		k->sockets = TCP_CALLER;
-		if (tcp_conn_open(k, fd)) {
-			close(fd);
-			tcp_conn_lost(k, -O2G_ERR_PEER, "out of resources");
-		}
+		take(a);
 		return;
 	case TCP_GONE:
 		tcp_conn_lost(k, -O2G_ERR_PEER,

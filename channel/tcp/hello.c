@@ -40,19 +40,24 @@ static void mac(const struct tcp_hello_key *k, const char *label,
 	hmac_sha256_digest(&ctx, TCP_MAC_SIZE, out);
 }
 
-int tcp_hello_challenge(struct tcp_challenge *c)
+int tcp_hello_challenge(struct tcp_challenge *c, bool tls)
 {
 	memcpy(c->magic, challenge_magic, 4);
-	c->version = cpu_to_le32(TCP_HELLO_VERSION);
+	c->version = cpu_to_le32(TCP_HELLO_VERSION | (tls ? TCP_HELLO_TLS : 0));
 	return random_nonce(c->nonce);
 }
 
-int tcp_hello_check_challenge(const struct tcp_challenge *c, u32 *version)
+int tcp_hello_check_challenge(const struct tcp_challenge *c, bool tls,
+			      u32 *version)
 {
+	u32 v = le32_to_cpu(c->version);
+
 	if (memcmp(c->magic, challenge_magic, 4))
 		return -EBADMSG;
-	*version = le32_to_cpu(c->version);
-	return *version == TCP_HELLO_VERSION ? 0 : -EPROTO;
+	*version = v & ~TCP_HELLO_TLS;
+	if (*version != TCP_HELLO_VERSION)
+		return -EPROTO;
+	return !(v & TCP_HELLO_TLS) == !tls ? 0 : -EKEYREJECTED;
 }
 
 int tcp_hello_answer(const struct tcp_hello_key *k,
@@ -106,6 +111,23 @@ void tcp_hello_derive(const struct tcp_hello_key *k,
 		      u8 key[32])
 {
 	mac(k, "o2g meeting", c, a, 0, key);
+}
+
+void tcp_hello_tls_key(const struct tcp_hello_key *k,
+		       const struct tcp_challenge *c,
+		       const struct tcp_answer *a, u8 key[32])
+{
+	mac(k, "o2g tls", c, a, 0, key);
+}
+
+void tcp_hello_port_key(const u8 secret[32], u8 key[32])
+{
+	static const char label[] = "o2g port tls";
+	struct hmac_sha256_ctx ctx;
+
+	hmac_sha256_set_key(&ctx, 32, secret);
+	hmac_sha256_update(&ctx, sizeof(label), (const u8 *)label);
+	hmac_sha256_digest(&ctx, 32, key);
 }
 
 bool tcp_hello_check_answer(const struct tcp_hello_key *k,

@@ -10,7 +10,8 @@
  * secret, over a label, both nonces, both ranks, the host name, the code and the
  * name of the job. The acceptor's nonce is new for every connection, so a
  * recorded answer is worth nothing; the labels differ, so neither side's mac can
- * be handed back to it.
+ * be handed back to it. The challenge says whether TLS follows, and every mac covers
+ * it: nobody in between can talk the two out of encryption.
  */
 #ifndef TCP_HELLO_H
 #define TCP_HELLO_H
@@ -18,6 +19,7 @@
 #include "env.h"
 
 #define TCP_HELLO_VERSION 1
+#define TCP_HELLO_TLS 0x10000 /* beside the version: TLS follows the hello */
 #define TCP_NONCE_SIZE 16
 #define TCP_MAC_SIZE 32
 #define TCP_HOST_SIZE 32
@@ -79,10 +81,11 @@ struct tcp_hello_key {
 };
 
 /* -errno when there is no randomness. */
-int tcp_hello_challenge(struct tcp_challenge *c);
+int tcp_hello_challenge(struct tcp_challenge *c, bool tls);
 /* Is it one of ours at all? -EBADMSG not O2G, -EPROTO another version (then
- * *version says which), 0 fine. */
-int tcp_hello_check_challenge(const struct tcp_challenge *c, u32 *version);
+ * *version says which), -EKEYREJECTED one encrypts and the other does not, 0 fine. */
+int tcp_hello_check_challenge(const struct tcp_challenge *c, bool tls,
+			      u32 *version);
 
 int tcp_hello_answer(const struct tcp_hello_key *k,
 		     const struct tcp_challenge *c, enum tcp_purpose purpose,
@@ -95,6 +98,12 @@ u64 tcp_hello_job(const struct tcp_answer *a);
 void tcp_hello_derive(const struct tcp_hello_key *k,
 		      const struct tcp_challenge *c, const struct tcp_answer *a,
 		      u8 key[32]);
+/* The same for TLS on this connection. */
+void tcp_hello_tls_key(const struct tcp_hello_key *k,
+		       const struct tcp_challenge *c,
+		       const struct tcp_answer *a, u8 key[32]);
+/* And on a port's connection, from the secret that its ends share. */
+void tcp_hello_port_key(const u8 secret[32], u8 key[32]);
 /* True when whoever made it knows the secret and this challenge. */
 bool tcp_hello_check_answer(const struct tcp_hello_key *k,
 			    const struct tcp_challenge *c,

@@ -32,6 +32,7 @@
 #include "clock.h"
 #include "conn.h"
 #include "log.h"
+#include "secure.h"
 #include "settings.h"
 #include "sock.h"
 #include "split.h"
@@ -307,7 +308,7 @@ static void slot_decide(struct tcp_slot *s, const struct caller *who)
 	}
 	if (second) {
 		tcp_conn_send_on(k, fd);
-	} else if (tcp_conn_open(k, fd)) {
+	} else if (tcp_secure_open(k, fd, &s->challenge, a, TCP_TLS_SERVER)) {
 		close(fd);
 		tcp_conn_orphan(k);
 	}
@@ -444,7 +445,7 @@ static void slot_start(struct tcp_chan *c, struct tcp_slot *s, int fd)
 	s->have = 0;
 	s->since_us = o2g_now_us();
 	s->watch.fd = fd;
-	if (tcp_hello_challenge(&s->challenge) ||
+	if (tcp_hello_challenge(&s->challenge, tcp_encrypts()) ||
 	    send(fd, &s->challenge, sizeof(s->challenge),
 		 MSG_DONTWAIT | MSG_NOSIGNAL) != sizeof(s->challenge) ||
 	    chan_watch_add(c->chan.ep, &s->watch,

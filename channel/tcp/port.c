@@ -16,6 +16,7 @@
 
 #include "clock.h"
 #include "listen.h"
+#include "secure.h"
 #include "sock.h"
 #include "tcp.h"
 
@@ -145,7 +146,7 @@ static void let_in(struct tcp_port *p)
 	v->have = 0;
 	tcp_sock_limit_silence(fd, true);
 	if (!tcp_came_in_at(fd, p->addrs, p->naddrs) ||
-	    tcp_hello_challenge(&v->challenge) ||
+	    tcp_hello_challenge(&v->challenge, tcp_encrypts()) ||
 	    send(fd, &v->challenge, sizeof(v->challenge),
 		 MSG_DONTWAIT | MSG_NOSIGNAL) != sizeof(v->challenge))
 		dismiss(v);
@@ -229,5 +230,7 @@ int tcp_port_accept(struct tcp_port *p, int timeout_ms,
 	while ((fd = hear_all(p, secret)) < 0 && o2g_now_us() < until)
 		listen_for(p, until);
 	pthread_mutex_unlock(&p->lock);
+	if (fd >= 0 && tcp_encrypts())
+		fd = tcp_port_seal(fd, secret, TCP_TLS_SERVER);
 	return fd == -EAGAIN ? -ETIMEDOUT : fd;
 }

@@ -12,6 +12,7 @@
 
 #include "card.h"
 #include "hello.h"
+#include "tls.h"
 
 #define TCP_PORT_NAME 1024
 #define TCP_PORT_SECRET 32
@@ -31,5 +32,9 @@ int tcp_port_parse(const char *name, struct tcp_card *card,
 		   u8 key[TCP_PORT_SECRET]);
 int tcp_port_call(const char *name, const char *node, int timeout_ms,
 		  u8 secret[TCP_PORT_SECRET]);
+
+/* port_tls.c: @fd encrypted; the end that talks in clear. Takes @fd in any case. */
+int tcp_port_seal(int fd, const u8 secret[TCP_PORT_SECRET],
+		  enum tcp_tls_side side);
 
 #endif

@@ -9,7 +9,9 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "log.h"
 #include "port.h"
+#include "secure.h"
 #include "sock.h"
 #include "tcp.h"
 
@@ -111,8 +113,13 @@ static int say_hello(int fd, const struct tcp_hello_key *key, u64 until_us,
 	if (err)
 		return err;
 	tcp_host_name(host, sizeof(host));
-	if (tcp_hello_check_challenge(&c, &version) ||
-	    tcp_hello_answer(key, &c, TCP_CALL, 0, 0, host, &a))
+	err = tcp_hello_check_challenge(&c, tcp_encrypts(), &version);
+	if (err == -EKEYREJECTED)
+		o2g_error(
+			"the job that has the port %s and ours %s: both need the same O2G_ENCRYPT",
+			tcp_encrypts() ? "does not encrypt" : "encrypts",
+			tcp_encrypts() ? "does" : "does not");
+	if (err || tcp_hello_answer(key, &c, TCP_CALL, 0, 0, host, &a))
 		return -EPROTO;
 	if (send(fd, &a, sizeof(a), MSG_NOSIGNAL) != sizeof(a))
 		return -ECONNRESET;
@@ -178,5 +185,7 @@ int tcp_port_call(const char *name, const char *node, int timeout_ms,
 		usleep(50000);
 	}
 	explicit_bzero(secret_key, sizeof(secret_key));
+	if (fd >= 0 && tcp_encrypts())
+		return tcp_port_seal(fd, secret, TCP_TLS_CLIENT);
 	return fd == -ECONNRESET || fd == -EPROTO ? -ECONNREFUSED : fd;
 }

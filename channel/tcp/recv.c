@@ -28,6 +28,7 @@
 #include "quick.h"
 #include "send.h"
 #include "split.h"
+#include "tls.h"
 #include "watch.h"
 
 #define DIRECT_MIN 2048	      /* smaller rests of a body are cheaper to copy */
@@ -157,11 +158,14 @@ static void vec_fill(struct tcp_conn *k, struct in_vec *in)
 	in->n++;
 }
 
-static ssize_t vec_recv(int fd, struct in_vec *in)
+static ssize_t vec_recv(struct tcp_conn *k, struct in_vec *in)
 {
 	struct msghdr m = { .msg_iov = (struct iovec *)in->v,
 			    .msg_iovlen = in->n };
+	int fd = k->in.sock.watch.fd;
 
+	if (unlikely(k->in.tls))
+		return tcp_tls_recv(k->in.tls, in->v, in->n);
 	return in->n == 1 ? tcp_call_recv(fd, in->v[0].base, in->v[0].len) :
 			    tcp_call_recvmsg(fd, &m);
 }
@@ -201,13 +205,15 @@ static int deliver(struct turn *t, const struct in_vec *in, u64 n)
 
 static void lost(struct tcp_conn *k, const struct turn *t, int err)
 {
-	const char *what = strerror(-err);
+	bool refused = err == -EBADMSG && (t->reason || k->in.stream.error);
+	const char *what = k->tls ? tcp_tls_reason(k->tls, err) :
+				    strerror(-err);
 
-	if (err == -EBADMSG && t->reason != O2G_PROTO_OK)
+	if (refused && t->reason != O2G_PROTO_OK)
 		what = o2g_proto_reason_name(t->reason);
-	else if (err == -EBADMSG)
+	else if (refused)
 		what = o2g_wire_reason_name(k->in.stream.error);
-	if (err == -EBADMSG)
+	if (refused)
 		tcp_conn_lost(k, err, "malformed packet: %s", what);
 	else if (err)
 		tcp_conn_lost(k, -O2G_ERR_PEER, "connection lost: %s", what);
@@ -262,7 +268,8 @@ static enum step take(struct turn *t, const struct in_vec *in, ssize_t n,
 		return STEP_AGAIN;
 	if (intake)
 		return more ? STEP_AGAIN : STEP_EMPTY;
-	return (u64)n < in->bytes ? STEP_EMPTY : STEP_AGAIN;
+	/* TLS: what is left of a record makes no new edge. */
+	return (u64)n < in->bytes && !k->tls ? STEP_EMPTY : STEP_AGAIN;
 }
 
 static enum step step(struct turn *t, u64 *budget)
@@ -270,7 +277,7 @@ static enum step step(struct turn *t, u64 *budget)
 	struct in_vec in;
 
 	vec_fill(t->conn, &in);
-	return take(t, &in, vec_recv(t->conn->in.sock.watch.fd, &in), budget);
+	return take(t, &in, vec_recv(t->conn, &in), budget);
 }
 
 /*
@@ -285,7 +292,7 @@ static void set_lowat(struct tcp_conn *k)
 	int want = (int)tcp_worth_waking(k), have = k->in.lowat;
 
 	/* It only ever has to be small enough; a little more gains nothing. */
-	if (want == have || (want / 2 < have && want > have))
+	if (k->tls || want == have || (want / 2 < have && want > have))
 		return;
 	k->in.lowat = want;
 	setsockopt(k->in.sock.watch.fd, SOL_SOCKET, SO_RCVLOWAT, &want,
@@ -330,8 +337,8 @@ int tcp_feed(struct tcp_conn *k, const void *data, size_t n)
 /* A turn is over. The next one is short if nothing is special about it. */
 static void turn_ends(struct tcp_in *in)
 {
-	bool plain = !in->stream.in_body && !in->intake && in->lowat == 1 &&
-		     o2g_list_empty(&in->more);
+	bool plain = !in->stream.in_body && !in->intake && !in->tls &&
+		     in->lowat == 1 && o2g_list_empty(&in->more);
 
 	if (in->state == TCP_IN_PLAIN || in->state == TCP_IN_BUSY)
 		in->state = plain ? TCP_IN_PLAIN : TCP_IN_BUSY;

@@ -21,6 +21,7 @@
 #include "call.h"
 #include "split.h"
 #include "tcp.h"
+#include "tls.h"
 #include "watch.h"
 
 #define BUF_SIZE 16384 /* batch of small packets */
@@ -68,12 +69,35 @@ static bool vec_add_body(struct tcp_chan *c, struct out_vec *o,
 	return covered == len;
 }
 
-static ssize_t vec_send(int fd, struct out_vec *o)
+/* What is sealed goes out before anything else: EPOLLOUT goes on with it. */
+static noinline ssize_t send_sealed(struct tcp_conn *k, const struct o2g_seg *v,
+				    u32 n)
+{
+	ssize_t sent = tcp_tls_send(k->out.tls, v, n);
+
+	if (tcp_tls_pending(k->out.tls))
+		tcp_conn_block(k);
+	return sent;
+}
+
+static ssize_t vec_send(struct tcp_conn *k, struct out_vec *o)
 {
 	struct msghdr m = { .msg_iov = (struct iovec *)o->v,
 			    .msg_iovlen = o->n };
 
-	return tcp_call_sendmsg(fd, &m);
+	if (unlikely(k->out.tls))
+		return send_sealed(k, o->v, o->n);
+	return tcp_call_sendmsg(k->out.fd, &m);
+}
+
+/* The same of one piece. */
+static ssize_t buf_send(struct tcp_conn *k, void *buf, size_t len)
+{
+	struct o2g_seg v = { buf, len };
+
+	if (unlikely(k->out.tls))
+		return send_sealed(k, &v, 1);
+	return tcp_call_send(k->out.fd, buf, len);
 }
 
 static bool buf_empty(const struct tcp_out *out)
@@ -156,7 +180,7 @@ static void push_once(struct tcp_conn *k)
 
 	o2g_list_init(&done);
 	push_collect(k, &o);
-	n = vec_send(k->out.fd, &o);
+	n = vec_send(k, &o);
 	if (n < 0 && n != -EAGAIN) {
 		tcp_conn_broken(k, n);
 		return;
@@ -174,6 +198,12 @@ static void push_once(struct tcp_conn *k)
 		tcp_conn_block(k);
 }
 
+static bool has_more(const struct tcp_out *out)
+{
+	return !buf_empty(out) || !o2g_list_empty(&out->queue) ||
+	       (out->tls && tcp_tls_pending(out->tls));
+}
+
 void tcp_push(struct tcp_conn *k)
 {
 	struct tcp_out *out = &k->out;
@@ -181,8 +211,7 @@ void tcp_push(struct tcp_conn *k)
 	if (out->state > TCP_OUT_BLOCKED)
 		return;
 	out->state = TCP_OUT_PUSHING;
-	while (out->state == TCP_OUT_PUSHING &&
-	       !(buf_empty(out) && o2g_list_empty(&out->queue)))
+	while (out->state == TCP_OUT_PUSHING && has_more(out))
 		push_once(k);
 	if (out->state == TCP_OUT_PUSHING)
 		out->state = TCP_OUT_OPEN;
@@ -272,7 +301,7 @@ static ssize_t send_small(struct tcp_conn *k, const u8 *hdr,
 	memcpy(buf, hdr, O2G_HDR_SIZE);
 	if (len)
 		chan_req_read(req, off, buf + O2G_HDR_SIZE, len);
-	n = tcp_call_send(k->out.fd, buf, O2G_HDR_SIZE + len);
+	n = buf_send(k, buf, O2G_HDR_SIZE + len);
 	o2g_burst_left(&k->out.burst, k->chan->turn);
 	if (unlikely(n < (ssize_t)(O2G_HDR_SIZE + len)))
 		tcp_conn_block(k);
@@ -289,7 +318,7 @@ static ssize_t send_large(struct tcp_conn *k, const u8 *hdr,
 	o.bytes = 0;
 	vec_add(&o, hdr, O2G_HDR_SIZE);
 	vec_add_body(k->chan, &o, req, off, len);
-	n = vec_send(k->out.fd, &o);
+	n = vec_send(k, &o);
 	if (n < (ssize_t)o.bytes)
 		tcp_conn_block(k);
 	return n;

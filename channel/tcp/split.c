@@ -152,7 +152,7 @@ static int answer(struct tcp_split *s)
 	struct tcp_chan *c = k->chan;
 	u32 version;
 
-	if (tcp_hello_check_challenge(&s->challenge, &version) ||
+	if (tcp_hello_check_challenge(&s->challenge, false, &version) ||
 	    tcp_conn_answer(k, &s->challenge, TCP_SECOND, &s->answer) ||
 	    send(s->watch.fd, &s->answer, sizeof(s->answer),
 		 MSG_DONTWAIT | MSG_NOSIGNAL) != sizeof(s->answer))

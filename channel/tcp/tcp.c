@@ -13,6 +13,7 @@
 #include "linger.h"
 #include "log.h"
 #include "recv.h"
+#include "secure.h"
 #include "send.h"
 #include "settings.h"
 
@@ -91,11 +92,13 @@ static int choose_addresses(struct tcp_chan *c, char *why, size_t why_size)
 int tcp_chan_init(struct tcp_chan *c, const struct chan_ops *ops,
 		  struct chan_ep *ep, char *why, size_t why_size)
 {
-	int err;
+	int err = tcp_encrypts() ? tcp_tls_available(why, why_size) : 0;
 
+	if (err)
+		return err;
 	c->chan.ops = ops;
 	c->chan.ep = ep;
-	c->chan.hands_over = true;
+	c->chan.hands_over = !tcp_encrypts();
 	c->core = chan_ep_core(ep);
 	c->key.secret = chan_ep_secret(ep);
 	c->key.job = chan_ep_job(ep);

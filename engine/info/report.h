@@ -3,6 +3,7 @@
 #define ENG_REPORT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /* Seen by the o2g command, which prints it. */
 #pragma GCC visibility push(default)
@@ -23,6 +24,9 @@ struct o2g_channel_report {
 int o2g_report_channels(void (*fn)(const struct o2g_channel_report *r,
 				   void *arg),
 			void *arg);
+
+/* One line about O2G_ENCRYPT. 0, or negative errno: it is asked for and cannot be. */
+int o2g_report_encryption(char *text, size_t size);
 
 #pragma GCC visibility pop
 

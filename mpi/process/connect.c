@@ -10,6 +10,7 @@
 #include "info/info.h"
 #include "process/port.h"
 #include "process/process.h"
+#include "settings.h"
 
 /* What the two calls are given. */
 struct args {
@@ -168,6 +169,23 @@ static int check_socket(int fd)
 	return MPI_SUCCESS;
 }
 
+/* The two sides tell each other a secret over it: see invent() in meet.c. */
+static int check_privacy(int fd)
+{
+	struct sockaddr_storage ss = { .ss_family = AF_UNSPEC };
+	socklen_t len = sizeof(ss);
+
+	if (!o2g_settings()->encrypt ||
+	    (!getsockname(fd, (struct sockaddr *)&ss, &len) &&
+	     ss.ss_family == AF_UNIX))
+		return MPI_SUCCESS;
+	return mpii_fail(
+		MPI_ERR_UNSUPPORTED_OPERATION,
+		"O2G_ENCRYPT=1, and fd %d is not encrypted: a socket of this "
+		"host (AF_UNIX), or MPI_Comm_connect, will do",
+		fd);
+}
+
 int PMPI_Comm_join(int fd, MPI_Comm *intercomm)
 {
 	static const char func[] = "MPI_Comm_join";
@@ -180,6 +198,8 @@ int PMPI_Comm_join(int fd, MPI_Comm *intercomm)
 	if (!intercomm)
 		return mpii_bad_null(&mpii_self, func, "intercomm");
 	err = check_socket(fd);
+	if (!err)
+		err = check_privacy(fd);
 	if (err)
 		return mpii_raise(&mpii_self, err, func);
 	mpii_fd_way(&w, fd);

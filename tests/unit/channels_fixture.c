@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "clock.h"
+#include "tcp/tls_kernel.h"
 
 #define LIMIT_MS 10000
 
@@ -49,6 +50,25 @@ static void small_buffers(struct o2g_settings *s)
 	s->tcp_sndbuf = s->tcp_rcvbuf = 8192;
 }
 
+static void encrypt(struct o2g_settings *s)
+{
+	s->encrypt = true;
+	s->ktls = false;
+}
+
+static void encrypt_kernel(struct o2g_settings *s)
+{
+	s->encrypt = s->ktls = true;
+}
+
+/* Records in many pieces, and a key for every MiB. */
+static void encrypt_small(struct o2g_settings *s)
+{
+	encrypt(s);
+	s->encrypt_rekey = 1 << 20;
+	small_buffers(s);
+}
+
 static const struct kind kinds[] = {
 	{ "shm", &shm_chan_ops, NULL },
 	{ "shm-small-rings", &shm_chan_ops, small_rings },
@@ -56,6 +76,9 @@ static const struct kind kinds[] = {
 	{ "tcp", &tcp_chan_ops, ipv4 },
 	{ "tcp6", &tcp_chan_ops, ipv6 },
 	{ "tcp-small-buffers", &tcp_chan_ops, small_buffers },
+	{ "tls", &tcp_chan_ops, encrypt },
+	{ "tls-small-buffers", &tcp_chan_ops, encrypt_small },
+	{ "ktls", &tcp_chan_ops, encrypt_kernel },
 	{ "bpf", &bpf_chan_ops, NULL },
 };
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
@@ -132,7 +155,7 @@ static bool is_wanted(const struct kind *k, int argc, char **argv)
 	for (int i = 1; i < argc; i++)
 		if (!strcmp(argv[i], k->name))
 			return true;
-	return argc == 1;
+	return argc == 1 && (k->set != encrypt_kernel || tls_kernel_there());
 }
 
 static void add_test(struct CMUnitTest *t, struct pair *p, const struct kind *k,
@@ -175,6 +198,11 @@ int run_cases(const struct chan_case *cases, size_t n, int argc, char **argv)
 }
 
 /* --- for the cases --- */
+
+bool encrypts(void)
+{
+	return settings->encrypt && !tls_kernel_there();
+}
 
 void end_host(struct host *h, bool orderly)
 {

@@ -20,6 +20,9 @@ struct kind {
 	void (*set)(struct o2g_settings *s); /* or NULL */
 };
 
+/* Does the process encrypt? */
+bool encrypts(void);
+
 struct chan_case {
 	const char *name;
 	void (*fn)(void);

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /* sources: core/credit.c core/match.c core/proto.c core/recv.c core/cookies.c core/rma.c core/rma_atomic.c core/served.c core/atomic.c */
 /* sources: core/send.c core/stream.c core/wire.c base/log.c base/nearest.c */
-/* sources: base/settings.c channel/body.c channel/tcp/addr.c */
-/* sources: channel/tcp/alive.c channel/tcp/card.c channel/tcp/choose.c */
-/* sources: channel/tcp/conn.c channel/tcp/dial.c channel/tcp/hello.c */
-/* sources: channel/tcp/linger.c */
-/* sources: channel/tcp/listen.c channel/tcp/recv.c channel/tcp/send.c */
-/* sources: channel/tcp/sock.c channel/tcp/split.c channel/tcp/tcp.c channel/tcp/watch.c */
+/* sources: base/settings.c channel/body.c channel/tcp/?*.c */
 /* sources: tests/mock/host.c */
 /* libs: -lnettle */
 #include "tcp_fixture.h"

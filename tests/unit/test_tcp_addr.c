@@ -348,10 +348,10 @@ static void hello__proves_the_secret(void **state)
 	struct tcp_verdict_msg v;
 	u32 version;
 
-	assert_int_equal(tcp_hello_challenge(&c), 0);
-	assert_int_equal(tcp_hello_challenge(&c2), 0);
+	assert_int_equal(tcp_hello_challenge(&c, false), 0);
+	assert_int_equal(tcp_hello_challenge(&c2, false), 0);
 	assert_memory_not_equal(c.nonce, c2.nonce, TCP_NONCE_SIZE);
-	assert_int_equal(tcp_hello_check_challenge(&c, &version), 0);
+	assert_int_equal(tcp_hello_check_challenge(&c, false, &version), 0);
 	assert_int_equal(tcp_hello_answer(&k, &c, TCP_FIRST, 1, 2, "here", &a),
 			 0);
 	assert_true(tcp_hello_check_answer(&k, &c, &a));
@@ -378,12 +378,14 @@ static void hello__versions(void **state)
 	struct tcp_challenge c;
 	u32 version = 0;
 
-	assert_int_equal(tcp_hello_challenge(&c), 0);
+	assert_int_equal(tcp_hello_challenge(&c, false), 0);
 	c.version = cpu_to_le32(7);
-	assert_int_equal(tcp_hello_check_challenge(&c, &version), -EPROTO);
+	assert_int_equal(tcp_hello_check_challenge(&c, false, &version),
+			 -EPROTO);
 	assert_int_equal(version, 7);
 	memcpy(c.magic, "SSH-", 4);
-	assert_int_equal(tcp_hello_check_challenge(&c, &version), -EBADMSG);
+	assert_int_equal(tcp_hello_check_challenge(&c, false, &version),
+			 -EBADMSG);
 }
 
 int main(void)

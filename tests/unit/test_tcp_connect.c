@@ -282,7 +282,7 @@ static void connect__slow_verdict(void **state)
 	settings->tcp_timeout = 1;
 	fd = dialled_by(a, 3, &l);
 	s = host_send(a, 3, 1, &sx, 1);
-	tcp_hello_challenge(&c);
+	tcp_hello_challenge(&c, false);
 	assert_int_equal(send(fd, &c, sizeof(c), 0), sizeof(c));
 	assert_true(read_raw(a, fd, &answer, sizeof(answer)));
 	host_idle(both, 1, 2500);
@@ -305,7 +305,7 @@ static void tie__lower_rank_stands(void **state)
 	int l, fd = dialled_by(a, 3, &l), fd2;
 
 	s = host_send(a, 3, 1, &sx, 1);
-	tcp_hello_challenge(&c);
+	tcp_hello_challenge(&c, false);
 	assert_int_equal(send(fd, &c, sizeof(c), 0), sizeof(c));
 	assert_true(read_raw(a, fd, &answer, sizeof(answer)));
 	fd2 = dial_raw(a);
@@ -348,7 +348,7 @@ static void tie__higher_rank_is_refused(void **state)
 	int l, fd = dialled_by(b, 0, &l), fd2;
 
 	host_send(b, 0, 1, &sx, 1);
-	tcp_hello_challenge(&c);
+	tcp_hello_challenge(&c, false);
 	assert_int_equal(send(fd, &c, sizeof(c), 0), sizeof(c));
 	assert_true(read_raw(b, fd, &answer, sizeof(answer)));
 	send_verdict(b, fd, &c, &answer, TCP_DUPLICATE);

@@ -304,7 +304,7 @@ static struct tcp_verdict_msg greet(int fd, enum tcp_purpose purpose)
 	struct tcp_verdict_msg v;
 	struct tcp_answer answer;
 
-	assert_int_equal(tcp_hello_challenge(&c), 0);
+	assert_int_equal(tcp_hello_challenge(&c, false), 0);
 	send_all(fd, &c, sizeof(c));
 	assert_true(read_raw(a, fd, &answer, sizeof(answer)));
 	assert_true(tcp_hello_check_answer(&key, &c, &answer));
