@@ -4,25 +4,69 @@
 #include "win/acc.h"
 #include "win/op.h"
 
-/* Of one predefined type, all on mapped memory: straight to the instructions. */
-static inline char *quick(const void *origin, MPI_Datatype type, int rank,
-			  MPI_Aint disp, MPI_Count count, MPI_Op op,
-			  MPI_Win win, struct win_acc *a)
+/* The window, if all is of one predefined type that the operation has; else NULL. */
+static inline struct mpii_win *plain(const void *origin, MPI_Datatype type,
+				     MPI_Count count, MPI_Op op, MPI_Win win,
+				     struct win_acc *a)
 {
 	const struct mpii_type *t = mpii_type_get(type);
 	struct mpii_win *w = mpii_win_get(win);
-	char *at;
 
+	a->basic = t;
 	a->op = mpii_op_get(op);
 	if (mpii_unlikely(!w || !a->op || !a->op->predefined ||
 			  !win_plain(t, origin, count) || !t->predefined ||
 			  mpii_op_check(a->op, t)))
 		return NULL;
-	at = win_quick(w, rank, disp, count * t->size);
-	if (mpii_unlikely(!at || !win_acc_by_cpu(t, at)))
-		return NULL;
-	a->basic = t;
-	return at;
+	return w;
+}
+
+/* On mapped memory: straight to the instructions. */
+static inline char *mapped(struct mpii_win *w, int rank, MPI_Aint disp,
+			   MPI_Count count, const struct win_acc *a)
+{
+	char *at = win_quick(w, rank, disp, count * a->basic->size);
+
+	return mpii_likely(at && win_acc_by_cpu(a->basic, at)) ? at : NULL;
+}
+
+/* Into the batch of a target that is asked. */
+static inline bool ask(struct mpii_win *w, const void *from, int rank,
+		       MPI_Aint disp, MPI_Count count, const struct win_acc *a)
+{
+	MPI_Count bytes = count * a->basic->size;
+	uintptr_t basic = (uintptr_t)a->basic->handle - MPII_TYPE_FIRST;
+	struct win_brief_acc what = { .op = (uint8_t)((uintptr_t)a->op->handle -
+						      MPII_OP_FIRST),
+				      .basic = (uint8_t)basic };
+	char *at;
+
+	if (mpii_unlikely(basic >= MPII_TYPE_COUNT))
+		return false;
+	at = win_quick_ask(w, rank, disp, WIN_ACC, bytes,
+			   sizeof(what) + win_padded((uint64_t)bytes));
+	if (mpii_unlikely(!at))
+		return false;
+	memcpy(at, &what, sizeof(what));
+	win_copy(at + sizeof(what), from, bytes);
+	return true;
+}
+
+static inline bool accumulate_quickly(const void *from, MPI_Datatype type,
+				      int rank, MPI_Aint disp, MPI_Count count,
+				      MPI_Op op, MPI_Win win)
+{
+	struct win_acc a = { .op = NULL };
+	struct mpii_win *w = plain(from, type, count, op, win, &a);
+	char *at;
+
+	if (mpii_unlikely(!w))
+		return false;
+	at = mapped(w, rank, disp, count, &a);
+	if (!at)
+		return ask(w, from, rank, disp, count, &a);
+	win_acc_run(&a, at, count, from, NULL);
+	return true;
 }
 
 static int accumulate(const void *origin_addr, MPI_Count origin_count,
@@ -53,20 +97,16 @@ int PMPI_Accumulate(const void *origin_addr, int origin_count,
 		    MPI_Aint target_disp, int target_count,
 		    MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
 {
-	struct win_acc a = { .op = NULL };
-	char *at = NULL;
-
 	if (mpii_likely(origin_datatype == target_datatype &&
-			origin_count == target_count && op != MPI_NO_OP))
-		at = quick(origin_addr, origin_datatype, target_rank,
-			   target_disp, target_count, op, win, &a);
-	if (mpii_unlikely(!at))
-		return accumulate(origin_addr, origin_count, origin_datatype,
-				  target_rank, target_disp, target_count,
-				  target_datatype, op, win, false, NULL,
-				  "MPI_Accumulate");
-	win_acc_run(&a, at, target_count, origin_addr, NULL);
-	return MPI_SUCCESS;
+			origin_count == target_count && op != MPI_NO_OP) &&
+	    mpii_likely(accumulate_quickly(origin_addr, origin_datatype,
+					   target_rank, target_disp,
+					   target_count, op, win)))
+		return MPI_SUCCESS;
+	return accumulate(origin_addr, origin_count, origin_datatype,
+			  target_rank, target_disp, target_count,
+			  target_datatype, op, win, false, NULL,
+			  "MPI_Accumulate");
 }
 MPII_ALIAS(Accumulate);
 
@@ -167,11 +207,14 @@ int PMPI_Fetch_and_op(const void *origin_addr, void *result_addr,
 				    .type = datatype,
 				    .op = op };
 	struct win_acc a = { .op = NULL };
+	struct mpii_win *w = NULL;
 	char *at = NULL;
 
 	if (mpii_likely((uintptr_t)result_addr > (uintptr_t)MPI_IN_PLACE))
-		at = quick(op == MPI_NO_OP ? result_addr : origin_addr,
-			   datatype, target_rank, target_disp, 1, op, win, &a);
+		w = plain(op == MPI_NO_OP ? result_addr : origin_addr, datatype,
+			  1, op, win, &a);
+	if (mpii_likely(w))
+		at = mapped(w, target_rank, target_disp, 1, &a);
 	if (mpii_unlikely(!at))
 		return win_call(&c);
 	win_acc_run(&a, at, 1, origin_addr, result_addr);

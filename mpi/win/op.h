@@ -3,9 +3,12 @@
 #ifndef WIN_OP_H
 #define WIN_OP_H
 
+#include <string.h>
+
 #include "coll/op/op.h"
 #include "datatype/datatype.h"
 #include "pt2pt/request.h"
+#include "win/out.h"
 #include "win/win.h"
 
 enum win_kind { WIN_PUT, WIN_GET, WIN_ACC, WIN_CAS };
@@ -74,6 +77,24 @@ static inline bool win_is_open(struct mpii_win *w, const struct win_peer *p)
 	return p->held >= WIN_STARTED;
 }
 
+/* One piece from or to a window. What an instruction can move is moved by one, so
+ * that nobody sees half of it. */
+static inline void win_copy(void *to, const void *from, MPI_Count bytes)
+{
+	if (bytes == 8 && !(((uintptr_t)to | (uintptr_t)from) & 7))
+		__atomic_store_n((uint64_t *)to,
+				 __atomic_load_n((const uint64_t *)from,
+						 __ATOMIC_RELAXED),
+				 __ATOMIC_RELAXED);
+	else if (bytes == 4 && !(((uintptr_t)to | (uintptr_t)from) & 3))
+		__atomic_store_n((uint32_t *)to,
+				 __atomic_load_n((const uint32_t *)from,
+						 __ATOMIC_RELAXED),
+				 __ATOMIC_RELAXED);
+	else
+		memmove(to, from, (size_t)bytes);
+}
+
 /*
  * The quick way to memory that is mapped: @bytes at displacement @disp. NULL: look
  * again, slowly.
@@ -95,6 +116,38 @@ static inline char *win_quick(struct mpii_win *w, int rank, MPI_Aint disp,
 		return NULL;
 	win_count(&win_counts.direct);
 	return p->direct + at;
+}
+
+/*
+ * The quick way into the batch of a target that is asked: room behind the head of a brief
+ * operation, for @more bytes. NULL: look again, slowly.
+ */
+static inline char *win_quick_ask(struct mpii_win *w, int rank, MPI_Aint disp,
+				  enum win_kind kind, MPI_Count bytes,
+				  size_t more)
+{
+	struct win_brief b;
+	struct win_peer *p;
+	MPI_Aint at;
+	char *to;
+
+	if (mpii_unlikely((unsigned)rank >= (unsigned)w->n ||
+			  bytes > WIN_BRIEF_MAX))
+		return NULL;
+	p = &w->peers[rank];
+	if (mpii_unlikely(p->direct || !p->out || disp < 0 || bytes > p->size ||
+			  __builtin_mul_overflow(disp, p->disp_unit, &at) ||
+			  at > p->size - bytes || at >> WIN_BRIEF_AT))
+		return NULL;
+	if (mpii_unlikely(!win_is_open(w, p) && p->held != WIN_WANTED))
+		return NULL;
+	to = win_out_quick(p->out, sizeof(b) + more);
+	if (mpii_unlikely(!to))
+		return NULL;
+	win_count(&win_counts.asked);
+	b = win_brief(kind, (uint64_t)at, (uint64_t)bytes);
+	memcpy(to, &b, sizeof(b));
+	return to + sizeof(b);
 }
 
 /* A buffer of the origin that is one piece and not a null pointer. */

@@ -34,6 +34,11 @@ static void name_basic(struct win_wire_op *op, const struct mpii_type *basic)
 	}
 }
 
+static uint8_t op_number(const struct win_op *o)
+{
+	return o->op ? (uint8_t)((uintptr_t)o->op->handle - MPII_OP_FIRST) : 0;
+}
+
 static bool reads_origin(const struct win_op *o)
 {
 	return o->from.t &&
@@ -48,6 +53,19 @@ struct part {
 	uint32_t layout;
 };
 
+/* The numbers of its operation and of its elements' type; false: these have none that
+ * is short. */
+static bool brief_acc(const struct win_op *o, struct win_brief_acc *acc)
+{
+	uintptr_t basic = (uintptr_t)o->basic->handle - MPII_TYPE_FIRST;
+
+	if (basic >= MPII_TYPE_COUNT)
+		return false;
+	*acc = (struct win_brief_acc){ .op = op_number(o),
+				       .basic = (uint8_t)basic };
+	return true;
+}
+
 static void write_data(const struct win_op *o, const struct part *p, char *to)
 {
 	size_t size = (size_t)p->n;
@@ -59,22 +77,23 @@ static void write_data(const struct win_op *o, const struct part *p, char *to)
 	mpii_pack(o->from.t, o->from.buf, o->from.count, p->off, to, size);
 }
 
-/* With the lock of out. */
-static int add_part(const struct win_op *o, struct win_out *out,
-		    const struct part *p)
+static uint64_t data_bytes(const struct win_op *o, const struct part *p)
 {
-	uint64_t data = reads_origin(o) ? (uint64_t)p->n : 0;
-	struct win_result result = { o->to.buf, o->to.count, o->to.t, p->off,
-				     p->n };
-	struct win_wire_op *op;
+	uint64_t n = reads_origin(o) ? (uint64_t)p->n : 0;
 
-	if (o->kind == WIN_CAS)
-		data *= 2;
-	op = win_out_add(o->w, out, data);
+	return o->kind == WIN_CAS ? 2 * n : n;
+}
+
+static bool add_long(const struct win_op *o, struct win_out *out,
+		     const struct part *p)
+{
+	uint64_t data = data_bytes(o, p);
+	struct win_wire_op *op = win_out_add(o->w, out, data);
+
 	if (!op)
-		return MPI_ERR_NO_MEM;
+		return false;
 	op->kind = (uint8_t)o->kind;
-	op->op = o->op ? o->op->index : 0;
+	op->op = op_number(o);
 	op->fetch = o->to.t != NULL;
 	op->layout = p->layout;
 	name_basic(op, o->basic);
@@ -84,7 +103,49 @@ static int add_part(const struct win_op *o, struct win_out *out,
 	op->count = (uint64_t)o->count;
 	if (data)
 		write_data(o, p, (char *)(op + 1));
-	if (op->fetch && !win_out_add_result(out, &result))
+	return true;
+}
+
+static bool add_brief(const struct win_op *o, struct win_out *out,
+		      const struct part *p, const struct win_brief_acc *acc)
+{
+	uint64_t data = data_bytes(o, p), head = sizeof(struct win_brief);
+	struct win_brief b =
+		win_brief(o->kind | (o->to.t ? WIN_BRIEF_FETCH : 0),
+			  p->at + (uint64_t)p->at_off, (uint64_t)p->n);
+	char *at;
+
+	head += o->basic ? sizeof(*acc) : 0;
+	at = win_out_room(o->w, out, head + win_padded(data));
+	if (!at)
+		return false;
+	memcpy(at, &b, sizeof(b));
+	if (o->basic)
+		memcpy(at + sizeof(b), acc, sizeof(*acc));
+	if (data)
+		write_data(o, p, at + head);
+	return true;
+}
+
+static bool is_brief(const struct win_op *o, const struct part *p,
+		     struct win_brief_acc *acc)
+{
+	return !p->layout && p->n <= WIN_BRIEF_MAX &&
+	       !((p->at + (uint64_t)p->at_off) >> WIN_BRIEF_AT) &&
+	       (!o->basic || brief_acc(o, acc));
+}
+
+/* With the lock of out. */
+static int add_part(const struct win_op *o, struct win_out *out,
+		    const struct part *p)
+{
+	struct win_result result = { o->to.buf, o->to.count, o->to.t, p->off,
+				     p->n };
+	struct win_brief_acc acc;
+	bool added = is_brief(o, p, &acc) ? add_brief(o, out, p, &acc) :
+					    add_long(o, out, p);
+
+	if (!added || (o->to.t && !win_out_add_result(out, &result)))
 		return MPI_ERR_NO_MEM;
 	return MPI_SUCCESS;
 }

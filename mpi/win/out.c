@@ -9,8 +9,6 @@
 #include "pt2pt/transfer.h"
 #include "win/remote.h"
 
-#define FULL (16 << 10) /* a batch of so many bytes leaves */
-
 /* --- the object --- */
 
 static struct win_out *create(struct mpii_win *w, int rank)
@@ -99,24 +97,34 @@ static bool make_room(struct win_out *o, size_t bytes)
 	return true;
 }
 
-struct win_wire_op *win_out_add(struct mpii_win *w, struct win_out *o,
-				uint64_t data)
+char *win_out_room(struct mpii_win *w, struct win_out *o, uint64_t bytes)
 {
-	size_t need = sizeof(struct win_wire_op) + win_padded(data);
-	struct win_wire_op *op;
+	char *at;
 
-	if (o->nops && (o->used + need > FULL || o->fetched > FULL) &&
+	if (o->nops &&
+	    (o->used + bytes > WIN_OUT_FULL || o->fetched > WIN_OUT_FULL) &&
 	    win_out_send(w, o, 0))
 		return NULL;
-	if (!make_room(o, need)) {
+	if (!make_room(o, bytes)) {
 		mpii_fail(MPI_ERR_NO_MEM, "out of memory");
 		return NULL;
 	}
-	op = (struct win_wire_op *)(o->batch + o->used);
+	at = o->batch + o->used;
+	o->used += bytes;
+	o->nops++;
+	return at;
+}
+
+struct win_wire_op *win_out_add(struct mpii_win *w, struct win_out *o,
+				uint64_t data)
+{
+	struct win_wire_op *op = (struct win_wire_op *)win_out_room(
+		w, o, sizeof(*op) + win_padded(data));
+
+	if (!op)
+		return NULL;
 	memset(op, 0, sizeof(*op));
 	op->data = data;
-	o->used += need;
-	o->nops++;
 	return op;
 }
 

@@ -24,6 +24,8 @@ struct win_asked {
 	struct win_result results[];
 };
 
+#define WIN_OUT_FULL (16u << 10) /* a batch of so many bytes leaves */
+
 struct win_out {
 	struct win_out *next; /* of the window */
 	int rank;
@@ -55,6 +57,8 @@ struct win_out *win_out_get(struct mpii_win *w, int rank);
  * there may be sent first. NULL: out of memory. The data follows the operation. */
 struct win_wire_op *win_out_add(struct mpii_win *w, struct win_out *o,
 				uint64_t data);
+/* The same for an operation of so many bytes, of whatever form. */
+char *win_out_room(struct mpii_win *w, struct win_out *o, uint64_t bytes);
 /* Of the operation that was added last. */
 bool win_out_add_result(struct win_out *o, const struct win_result *r);
 /* Sends the batch, also an empty one. MPI code. Flags are those of the batch, and
@@ -65,6 +69,22 @@ int win_out_send(struct mpii_win *w, struct win_out *o, unsigned flags);
  * memory. */
 uint32_t win_out_layout(struct mpii_win *w, struct win_out *o,
 			struct mpii_type *t);
+
+/*
+ * Room for one more operation in the batch as it is, or NULL. Without out->lock, which
+ * other threads of the program are kept away by: handlers do not touch the batch.
+ */
+static inline char *win_out_quick(struct win_out *o, size_t bytes)
+{
+	size_t end = o->used + bytes;
+	char *at = o->batch + o->used;
+
+	if (mpii_unlikely(end > o->room || end > WIN_OUT_FULL || mpii.multiple))
+		return NULL;
+	o->used = end;
+	o->nops++;
+	return at;
+}
 
 /* A reply has come. */
 void win_out_reply(struct mpii_win *w, int rank, const void *data, size_t len);

@@ -1,32 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /* Put and get, in all forms. */
-#include <string.h>
-
 #include "win/op.h"
 
-/* One piece to or from mapped memory. What an instruction can move is moved by
- * one, so that nobody sees half of it. */
-static inline void copy(void *to, const void *from, MPI_Count bytes)
-{
-	if (bytes == 8 && !(((uintptr_t)to | (uintptr_t)from) & 7))
-		__atomic_store_n((uint64_t *)to,
-				 __atomic_load_n((const uint64_t *)from,
-						 __ATOMIC_RELAXED),
-				 __ATOMIC_RELAXED);
-	else if (bytes == 4 && !(((uintptr_t)to | (uintptr_t)from) & 3))
-		__atomic_store_n((uint32_t *)to,
-				 __atomic_load_n((const uint32_t *)from,
-						 __ATOMIC_RELAXED),
-				 __ATOMIC_RELAXED);
-	else
-		memmove(to, from, (size_t)bytes);
-}
-
-/* The target's memory for the quick way, or NULL. */
-static inline char *quick(const void *origin, MPI_Count origin_count,
-			  MPI_Datatype origin_type, int rank, MPI_Aint disp,
-			  MPI_Count count, MPI_Datatype type, MPI_Win win,
-			  MPI_Count *bytes)
+/* The window, if both sides are one piece, of *bytes; else NULL. */
+static inline struct mpii_win *plain(const void *origin, MPI_Count origin_count,
+				     MPI_Datatype origin_type, MPI_Count count,
+				     MPI_Datatype type, MPI_Win win,
+				     MPI_Count *bytes)
 {
 	const struct mpii_type *ot = mpii_type_get(origin_type);
 	const struct mpii_type *t = mpii_type_get(type);
@@ -37,9 +17,33 @@ static inline char *quick(const void *origin, MPI_Count origin_count,
 			  origin_count > INT32_MAX || count > INT32_MAX))
 		return NULL;
 	*bytes = origin_count * ot->size;
-	if (mpii_unlikely(*bytes != count * t->size))
-		return NULL;
-	return win_quick(w, rank, disp, *bytes);
+	return mpii_likely(*bytes == count * t->size) ? w : NULL;
+}
+
+/* The target is mapped, or has a batch that this still fits into. */
+static inline bool put_quickly(struct mpii_win *w, const void *from, int rank,
+			       MPI_Aint disp, MPI_Count bytes)
+{
+	char *at = win_quick(w, rank, disp, bytes);
+
+	if (!at)
+		at = win_quick_ask(w, rank, disp, WIN_PUT, bytes,
+				   win_padded((uint64_t)bytes));
+	if (mpii_unlikely(!at))
+		return false;
+	win_copy(at, from, bytes);
+	return true;
+}
+
+static inline bool get_quickly(struct mpii_win *w, void *to, int rank,
+			       MPI_Aint disp, MPI_Count bytes)
+{
+	const char *at = win_quick(w, rank, disp, bytes);
+
+	if (mpii_unlikely(!at))
+		return false;
+	win_copy(to, at, bytes);
+	return true;
 }
 
 static int slowly(enum win_kind kind, void *origin, MPI_Count origin_count,
@@ -64,24 +68,23 @@ static int slowly(enum win_kind kind, void *origin, MPI_Count origin_count,
 }
 
 /* Both forms of a call, and those with a request. */
-#define CALLS(name, buffer, kind, to, from)                                    \
+#define CALLS(name, buffer, kind, quickly)                                     \
 	int PMPI_##name(buffer origin_addr, int origin_count,                  \
 			MPI_Datatype origin_datatype, int target_rank,         \
 			MPI_Aint target_disp, int target_count,                \
 			MPI_Datatype target_datatype, MPI_Win win)             \
 	{                                                                      \
 		MPI_Count bytes;                                               \
-		char *at = quick(origin_addr, origin_count, origin_datatype,   \
-				 target_rank, target_disp, target_count,       \
-				 target_datatype, win, &bytes);                \
-		if (mpii_unlikely(!at))                                        \
-			return slowly(kind, (void *)origin_addr, origin_count, \
-				      origin_datatype, target_rank,            \
-				      target_disp, target_count,               \
-				      target_datatype, win, false, NULL,       \
-				      "MPI_" #name);                           \
-		copy(to, from, bytes);                                         \
-		return MPI_SUCCESS;                                            \
+		struct mpii_win *w = plain(origin_addr, origin_count,          \
+					   origin_datatype, target_count,      \
+					   target_datatype, win, &bytes);      \
+		if (mpii_likely(w && quickly(w, origin_addr, target_rank,      \
+					     target_disp, bytes)))             \
+			return MPI_SUCCESS;                                    \
+		return slowly(kind, (void *)origin_addr, origin_count,         \
+			      origin_datatype, target_rank, target_disp,       \
+			      target_count, target_datatype, win, false, NULL, \
+			      "MPI_" #name);                                   \
 	}                                                                      \
 	MPII_ALIAS(name);                                                      \
 	int PMPI_##name##_c(buffer origin_addr, MPI_Count origin_count,        \
@@ -110,8 +113,8 @@ static int slowly(enum win_kind kind, void *origin, MPI_Count origin_count,
 	}                                                                \
 	MPII_ALIAS(name)
 
-CALLS(Put, const void *, WIN_PUT, at, origin_addr);
-CALLS(Get, void *, WIN_GET, origin_addr, at);
+CALLS(Put, const void *, WIN_PUT, put_quickly);
+CALLS(Get, void *, WIN_GET, get_quickly);
 REQUEST_CALL(Rput, const void *, int, WIN_PUT);
 REQUEST_CALL(Rput_c, const void *, MPI_Count, WIN_PUT);
 REQUEST_CALL(Rget, void *, int, WIN_GET);

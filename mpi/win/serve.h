@@ -3,6 +3,7 @@
 #ifndef WIN_SERVE_H
 #define WIN_SERVE_H
 
+#include "coll/op/op.h"
 #include "datatype/datatype.h"
 #include "win/line.h"
 #include "win/wire.h"
@@ -17,6 +18,7 @@ struct win_queued {
 struct win_served {
 	struct win_served *next;
 	int rank;
+	int error; /* of batches that were not to be answered */
 	struct mpii_type *layouts[WIN_LAYOUTS];
 	bool waits; /* for the lock */
 	struct win_turn turn;
@@ -34,6 +36,13 @@ struct win_bytes {
 int win_serve_ops(struct mpii_win *w, struct win_served *s, const char *data,
 		  size_t len, unsigned nops, struct win_bytes *reply);
 char *win_bytes_grow(struct win_bytes *b, size_t more);
+/* The predefined type and operation that a number stands for, or NULL. */
+const struct mpii_type *win_type_at(uint64_t handle);
+const struct mpii_op *win_op_at(unsigned number);
+
+/* serve_brief.c: how many bytes the operation is; 0: it is cut off. */
+size_t win_serve_brief(struct mpii_win *w, const char *data, size_t len,
+		       struct win_bytes *reply, int *err);
 
 /* serve_lock.c */
 void win_serve_batch(struct mpii_win *w, struct win_served *s, const void *data,

@@ -38,14 +38,17 @@ static void run(struct mpii_win *w, struct win_served *s, const char *data,
 	memcpy(&head, data, sizeof(head));
 	error = win_serve_ops(w, s, data + sizeof(head), len - sizeof(head),
 			      head.nops, &results);
+	s->error = s->error ? s->error : error;
 	if (head.unlock)
 		win_line_leave(line_of(w), head.unlock);
 	if (head.flags & WIN_BATCH_COMPLETE)
 		atomic_fetch_add(&line_of(w)->completed, 1);
 	if (head.unlock || head.flags & WIN_BATCH_COMPLETE)
 		win_wake(w);
-	if (head.flags & WIN_BATCH_REPLY)
-		reply(w, s, head.seq, error, &results);
+	if (head.flags & WIN_BATCH_REPLY) {
+		reply(w, s, head.seq, s->error, &results);
+		s->error = MPI_SUCCESS;
+	}
 	free(results.data);
 }
 

@@ -88,23 +88,33 @@ static char *memory_of(struct mpii_win *w, const struct win_wire_op *op,
 
 /* --- what is done there --- */
 
-static const struct mpii_type *basic_of(const struct win_wire_op *op)
+/* Only predefined ones have numbers. */
+const struct mpii_type *win_type_at(uint64_t handle)
 {
-	MPI_Datatype h = (MPI_Datatype)(uintptr_t)op->basic;
-	struct mpii_type *t;
+	const struct mpii_type *t = NULL;
 
-	if (op->index)
-		h = mpii_type_pair(h, (MPI_Datatype)(uintptr_t)op->index);
-	t = mpii_type_get(h);
-	return t && t->predefined && t->size ? t : NULL;
+	if (handle - MPII_TYPE_FIRST < MPII_TYPE_COUNT)
+		t = &mpii_types[handle - MPII_TYPE_FIRST];
+	return t && t->obj.magic == MPII_TYPE && t->size ? t : NULL;
 }
 
-static const struct mpii_op *op_at(unsigned index)
+static const struct mpii_type *basic_of(const struct win_wire_op *op)
 {
-	for (int i = 0; i < MPII_OP_COUNT; i++)
-		if (mpii_ops[i].predefined && mpii_ops[i].index == index)
-			return &mpii_ops[i];
-	return NULL;
+	if (!op->index)
+		return win_type_at(op->basic);
+	if (!win_type_at(op->basic) || !win_type_at(op->index))
+		return NULL;
+	return mpii_type_get(
+		mpii_type_pair((MPI_Datatype)(uintptr_t)op->basic,
+			       (MPI_Datatype)(uintptr_t)op->index));
+}
+
+const struct mpii_op *win_op_at(unsigned number)
+{
+	const struct mpii_op *op = number < MPII_OP_COUNT ? &mpii_ops[number] :
+							    NULL;
+
+	return op && op->predefined ? op : NULL;
 }
 
 static int accumulate(struct mpii_win *w, const struct win_wire_op *op,
@@ -123,10 +133,10 @@ static int accumulate(struct mpii_win *w, const struct win_wire_op *op,
 		a.compare = compare;
 		in += op->bytes;
 	} else {
-		a.op = op_at(op->op);
+		a.op = win_op_at(op->op);
 		if (!a.op || mpii_op_check(a.op, a.basic))
 			return MPI_ERR_OP;
-		if (op->op != MPII_OP_NO_OP && op->data != op->bytes)
+		if (a.op->index != MPII_OP_NO_OP && op->data != op->bytes)
 			return MPI_ERR_INTERN;
 	}
 	win_acc_typed(&a, at, t, (MPI_Count)op->off, (MPI_Count)op->bytes, in,
@@ -188,28 +198,45 @@ static int keep_layout(struct win_served *s, const struct win_wire_op *op,
 	return MPI_SUCCESS;
 }
 
+/* How many bytes it is; 0: it is cut off. */
+static size_t do_long(struct mpii_win *w, struct win_served *s,
+		      const char *data, size_t len, struct win_bytes *reply,
+		      int *err)
+{
+	struct win_wire_op op;
+
+	if (len < sizeof(op))
+		return 0;
+	memcpy(&op, data, sizeof(op));
+	data += sizeof(op);
+	len -= sizeof(op);
+	if (op.data > len || win_padded(op.data) > len)
+		return 0;
+	*err = op.kind == WIN_WIRE_LAYOUT ? keep_layout(s, &op, data) :
+					    do_op(w, s, &op, data, reply);
+	return sizeof(op) + win_padded(op.data);
+}
+
 /* The first error is the batch's; what follows is done nevertheless, as it would be
  * if it came in a batch of its own. */
 int win_serve_ops(struct mpii_win *w, struct win_served *s, const char *data,
 		  size_t len, unsigned nops, struct win_bytes *reply)
 {
-	struct win_wire_op op;
-	int err = MPI_SUCCESS, one;
+	int err = MPI_SUCCESS;
 
 	for (; nops > 0; nops--) {
-		if (len < sizeof(op))
+		int one = MPI_SUCCESS;
+		size_t used;
+
+		if (len && (uint8_t)*data & WIN_BRIEF)
+			used = win_serve_brief(w, data, len, reply, &one);
+		else
+			used = do_long(w, s, data, len, reply, &one);
+		if (!used)
 			return MPI_ERR_INTERN;
-		memcpy(&op, data, sizeof(op));
-		data += sizeof(op);
-		len -= sizeof(op);
-		if (op.data > len || win_padded(op.data) > len)
-			return MPI_ERR_INTERN;
-		one = op.kind == WIN_WIRE_LAYOUT ?
-			      keep_layout(s, &op, data) :
-			      do_op(w, s, &op, data, reply);
 		err = err ? err : one;
-		data += win_padded(op.data);
-		len -= win_padded(op.data);
+		data += used;
+		len -= used;
 	}
 	return err;
 }

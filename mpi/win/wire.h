@@ -47,12 +47,12 @@ struct win_batch_head {
 	uint8_t pad[5];
 };
 
-#define WIN_WIRE_LAYOUT 255 /* beside enum win_kind: a layout to be kept */
+#define WIN_WIRE_LAYOUT 63 /* beside enum win_kind: a layout to be kept */
 
 /* An operation; its data follows, up to a multiple of 8. */
 struct win_wire_op {
 	uint8_t kind;  /* enum win_kind */
-	uint8_t op;    /* enum mpii_op_index */
+	uint8_t op;    /* handle, from MPII_OP_FIRST on */
 	uint8_t fetch; /* what was there is wanted */
 	uint8_t pad;
 	uint32_t layout;       /* number of one that was sent; 0: one piece */
@@ -64,6 +64,40 @@ struct win_wire_op {
 	uint64_t off, bytes; /* which part of its packed form */
 	uint64_t count;	     /* instances of the layout */
 };
+
+/*
+ * The same in brief, for few bytes in one piece, which most are: many in a batch cost
+ * little to write and to read. What WIN_ACC and WIN_CAS do comes next, then the data,
+ * up to a multiple of 8.
+ */
+#define WIN_BRIEF 128u	    /* in kind */
+#define WIN_BRIEF_FETCH 64u /* likewise */
+#define WIN_BRIEF_MAX 128   /* bytes of memory */
+#define WIN_BRIEF_AT 48	    /* bits of where that begins */
+
+struct win_brief {
+	uint8_t kind, bytes;
+	uint16_t at_high;
+	uint32_t at_low;
+};
+
+struct win_brief_acc {
+	uint8_t op;    /* handle, from MPII_OP_FIRST on */
+	uint8_t basic; /* handle, from MPII_TYPE_FIRST on */
+	uint8_t pad[6];
+};
+
+static inline struct win_brief win_brief(unsigned kind, uint64_t at,
+					 uint64_t bytes)
+{
+	return (struct win_brief){ (uint8_t)(kind | WIN_BRIEF), (uint8_t)bytes,
+				   (uint16_t)(at >> 32), (uint32_t)at };
+}
+
+static inline uint64_t win_brief_at(const struct win_brief *b)
+{
+	return (uint64_t)b->at_high << 32 | b->at_low;
+}
 
 struct win_reply_head {
 	uint32_t seq;
