@@ -47,12 +47,11 @@ static const struct setting table[] = {
 
 /* Variables that are ours but are not settings: set by the launcher, or for the
  * compiler wrappers. */
-static const char *const not_settings[] = {
-	"O2G_JOB",	   "O2G_MPIEXEC_ARGS", "O2G_PARENT_PORT",
-	"O2G_LAUNCHER",	   "O2G_SHM_HALL",     "O2G_STATE_FD",
-	"O2G_STATE_PIECE", "O2G_CC",	       "O2G_CXX",
-	"O2G_FC"
-};
+static const char *const not_settings[] = { "O2G_JOB",	    "O2G_SPAWN_KEYS",
+					    "O2G_LAUNCHER", "O2G_SHM_HALL",
+					    "O2G_STATE_FD", "O2G_STATE_PIECE",
+					    "O2G_CC",	    "O2G_CXX",
+					    "O2G_FC" };
 
 static struct o2g_settings values;
 /* The text of each in the environment, where it was taken. */

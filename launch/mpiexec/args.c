@@ -7,8 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
 
 #include "nearest.h"
+#include "spawned.h"
 
 static struct app *add_app(struct options *opt)
 {
@@ -282,9 +284,43 @@ static void set_parent(struct args_state *s, char **v)
 	s->opt->parent = number(s, v[0], 3);
 }
 
+static void set_under(struct args_state *s, char **v)
+{
+	s->opt->number = number(s, v[1], 1);
+	under_open(number(s, v[0], 3), s->opt->number);
+}
+
+static void set_through(struct args_state *s, char **v)
+{
+	struct options *o = s->opt;
+
+	o->ways = xrealloc(o->ways, (o->nways + 1) * sizeof(*o->ways));
+	o->ways[o->nways++] = (struct way){ v[0], number(s, v[1], 3) };
+	set_cloexec(o->ways[o->nways - 1].fd);
+}
+
 static void set_words(struct args_state *s, char **v)
 {
 	s->app->words = number(s, v[0], 1);
+}
+
+static void set_path(struct args_state *s, char **v)
+{
+	s->app->path = v[0];
+}
+
+static void set_soft(struct args_state *s, char **v)
+{
+	s->app->soft = v[0];
+}
+
+static void set_arch(struct args_state *s, char **v)
+{
+	struct utsname u;
+
+	if (!uname(&u) && strcmp(v[0], u.machine))
+		fail(EXIT_USAGE, "%s is %s, but the hosts are %s", s->name,
+		     v[0], u.machine);
 }
 
 static void set_keep_going(struct args_state *s, char **v)
@@ -350,6 +386,11 @@ static const struct option {
 	{ "usize", 1, set_universe },
 	{ "parent", 1, set_parent },
 	{ "words", 1, set_words },
+	{ "under", 2, set_under },
+	{ "through", 2, set_through },
+	{ "path", 1, set_path },
+	{ "soft", 1, set_soft },
+	{ "arch", 1, set_arch },
 	{ "h help", 0, show_help },
 	{ "V version", 0, show_version },
 };

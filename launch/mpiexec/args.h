@@ -23,6 +23,8 @@ struct app {
 	struct strings argv;
 	int words; /* so many words are the program, whatever they are; 0: up to a colon */
 	char *wdir; /* NULL: where mpiexec runs */
+	char *path; /* directories with the program; NULL: PATH alone */
+	char *soft; /* other numbers that will do, as of "soft"; NULL: none */
 	struct env_spec env;
 	struct hosts hosts; /* empty: the job's */
 };
@@ -54,7 +56,13 @@ struct options {
 	int timeout;	 /* seconds; 0: none */
 	int universe;	 /* MPI_UNIVERSE_SIZE; 0: not said */
 	int parent; /* a descriptor to whoever has spawned this job; 0: none */
-	int why;    /* seconds without a move, then it is explained; 0: not */
+	int number; /* of those that another mpiexec has spawned; 0: it is none */
+	struct way {
+		char *host;
+		int fd; /* to a proxy there */
+	} * ways;
+	int nways;
+	int why; /* seconds without a move, then it is explained; 0: not */
 };
 
 /* Exits with a message on a bad command line, and after --help, --version. */

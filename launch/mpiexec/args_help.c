@@ -8,6 +8,8 @@ const char args_help[] =
 	"Which and how many:\n"
 	"  -n N                      start N ranks of the program (-np)\n"
 	"  -wdir DIR                 in this directory (-wd)\n"
+	"  -path DIRS                look for the program there first\n"
+	"  -soft 2:8:2,4             fewer will do if slots are short\n"
 	"  -env NAME VALUE           with this variable; -genv: for every "
 	"program\n"
 	"  -x NAME[=VALUE]           pass NAME on to other hosts as well; "

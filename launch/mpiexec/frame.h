@@ -17,7 +17,7 @@
 #include "buf.h"
 #include "loop.h"
 
-#define FRAME_GREETING "o2g-proxy protocol 3\n"
+#define FRAME_GREETING "o2g-proxy protocol 4\n"
 #define FRAME_MAX (64u << 20)
 /* More than any login script says before the greeting: this is no proxy. */
 #define FRAME_PREFACE_MAX (256u << 10)
@@ -36,6 +36,10 @@ enum frame_type {
 	FRAME_KILL,	 /* one rank, as by FRAME_END; u32 grace in ms */
 	FRAME_LOOK,	 /* what do the ranks wait for? FRAME_STATE answers */
 	FRAME_STIR,	 /* does anything move? FRAME_STIRRED answers */
+	FRAME_SPAWNED, /* to a rank that has asked for it: u32 the job's number,
+			    or 0 and what went wrong */
+	FRAME_OVER,    /* u32 that job has ended */
+	FRAME_TUNNEL_OPEN, /* another proxy, in the tunnel of that number */
 	/* from the proxy */
 	FRAME_STDOUT = 16,
 	FRAME_STDERR,
@@ -54,6 +58,9 @@ enum frame_type {
 	FRAME_STATE, /* of a rank, see why.h; after the last, of rank -1: empty */
 	FRAME_STIRRED, /* u32 1 when a rank computes, u64 of all that may move */
 	FRAME_STARTED, /* all ranks of this host run */
+	FRAME_SPAWN,   /* a rank wants more processes: lines of PMI-1 */
+	FRAME_TUNNEL,  /* both ways: bytes in a tunnel; none: its end */
+	FRAME_PLACED, /* of a job that was spawned: host, u32 ranks there ... */
 };
 
 /* How far a rank has come, as far as PMI shows. */

@@ -13,6 +13,7 @@
 #include "args.h"
 #include "buf.h"
 #include "rankfile.h"
+#include "soft.h"
 #include "util.h"
 
 /* One of the addresses of this machine's interfaces? */
@@ -137,16 +138,27 @@ static int count_slots(const struct hosts *h, int ppn)
 }
 
 /* As the agent is to be told it. */
+static char *node_name(const struct host_slots *at, const char *self)
+{
+	if (!at->user || host_is_here(at->name))
+		return xstrdup(canonical(at->name, self));
+	return xprintf("%s@%s", at->user, at->name);
+}
+
+char *hosts_node_name(const struct options *opt, const struct host_slots *at)
+{
+	char self[256] = "localhost";
+
+	gethostname(self, sizeof(self) - 1);
+	return node_name(at, opt->force_agent ? NULL : self);
+}
+
 static int node_of(struct placement *p, const struct host_slots *at,
 		   const char *self)
 {
-	char *name;
-	int node;
+	char *name = node_name(at, self);
+	int node = find_node(p, name);
 
-	if (!at->user || host_is_here(at->name))
-		return find_node(p, canonical(at->name, self));
-	name = xprintf("%s@%s", at->user, at->name);
-	node = find_node(p, name);
 	free(name);
 	return node;
 }
@@ -159,6 +171,11 @@ static void place_app(struct options *opt, struct placement *p, int a,
 
 	if (!app->n)
 		app->n = app->hosts.n || listed ? count_slots(h, opt->ppn) : 1;
+	if (app->soft)
+		app->n = soft_number(app->soft, app->n,
+				     app->hosts.n || listed ?
+					     count_slots(h, opt->ppn) :
+					     app->n);
 	p->ranks = xrealloc(p->ranks, (p->size + app->n) * sizeof(*p->ranks));
 	for (int i = 0; i < app->n; i++) {
 		struct place *at = &p->ranks[p->size++];

@@ -55,6 +55,9 @@ void hosts_place(struct options *opt, struct placement *p);
 int hosts_node(const struct options *opt, struct placement *p,
 	       const char *name);
 
+/* What the node of a host in a list is called. */
+char *hosts_node_name(const struct options *opt, const struct host_slots *at);
+
 /* MPICH's description of the placement, "(vector,(node,nodes,ranks)...)". */
 char *hosts_mapping(const struct placement *p);
 

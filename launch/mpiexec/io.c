@@ -149,14 +149,19 @@ static void sink_add(struct sink *s, const char *data, size_t n)
 	s->watch.events = POLLOUT;
 }
 
+/* Ranks of a job that was spawned have its number in front: "[2/0] ". */
 static void label(struct sink *s, struct part *p)
 {
-	char text[48];
-	int n = job.opt->tag ?
-			snprintf(text, sizeof(text), "[1,%d]<%s>:", p->rank,
-				 (p - parts) % 2 ? "stderr" : "stdout") :
-			snprintf(text, sizeof(text), "[%d] ", p->rank);
+	int n, number = job.opt->number;
+	char text[64];
 
+	if (job.opt->tag)
+		n = snprintf(text, sizeof(text), "[%d,%d]<%s>:", number + 1,
+			     p->rank, (p - parts) % 2 ? "stderr" : "stdout");
+	else if (number)
+		n = snprintf(text, sizeof(text), "[%d/%d] ", number, p->rank);
+	else
+		n = snprintf(text, sizeof(text), "[%d] ", p->rank);
 	sink_add(s, text, n);
 }
 

@@ -16,6 +16,13 @@
 
 static bool *begun; /* 2 for each rank: it has been made */
 
+/* Of a job that was spawned: with its number in front. */
+static char *rank_name(int rank)
+{
+	return job.opt->number ? xprintf("%d.%d", job.opt->number, rank) :
+				 xprintf("%d", rank);
+}
+
 /* What a pattern says of a rank: %r its number, %h its host. */
 static char *fill_in(const char *pattern, int rank)
 {
@@ -25,7 +32,7 @@ static char *fill_in(const char *pattern, int rank)
 		char *text = NULL;
 
 		if (p[0] == '%' && p[1] == 'r')
-			text = xprintf("%d", rank);
+			text = rank_name(rank);
 		else if (p[0] == '%' && p[1] == 'h')
 			text = xstrdup(job_host(rank));
 		else if (p[0] == '%' && p[1] == '%')
@@ -54,8 +61,8 @@ static char *path_of(int rank, int which)
 		return fill_in(pattern, rank);
 	if (!job.opt->out_dir)
 		return NULL;
-	return xprintf("%s/1/rank.%0*d/%s", job.opt->out_dir,
-		       digits(job.place.size - 1), rank,
+	return xprintf("%s/%d/rank.%0*d/%s", job.opt->out_dir,
+		       job.opt->number + 1, digits(job.place.size - 1), rank,
 		       which ? "stderr" : "stdout");
 }
 

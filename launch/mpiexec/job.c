@@ -11,6 +11,7 @@
 
 #include "allocation.h"
 #include "reap.h"
+#include "spawned.h"
 #include "util.h"
 #include "why.h"
 
@@ -43,7 +44,8 @@ void job_check_done(void)
 	for (int i = 0; i < job.nnodes; i++)
 		if (!job.nodes[i].done && chan_is_open(&job.nodes[i].chan))
 			return;
-	job.stop = true;
+	if (!spawned_any())
+		job.stop = true;
 }
 
 static void on_fence_in(struct node *n, int rank, struct reader *data)
@@ -184,6 +186,20 @@ static void on_done(struct node *n, int rank, struct reader *data)
 static void on_started(struct node *n, int rank, struct reader *data)
 {
 	parent_node_started();
+	under_node_started();
+}
+
+static void on_spawn(struct node *n, int rank, struct reader *data)
+{
+	if (under_is())
+		under_spawn(rank, data);
+	else
+		spawned_start(&n->chan, rank, read_str(data));
+}
+
+static void on_tunnel(struct node *n, int rank, struct reader *data)
+{
+	tunnel_take(n, rank, data);
 }
 
 static const struct {
@@ -204,6 +220,8 @@ static const struct {
 	[FRAME_AWAIT] = { on_await, true },
 	[FRAME_LEAVING] = { on_leaving, true },
 	[FRAME_STARTED] = { on_started, false },
+	[FRAME_SPAWN] = { on_spawn, true },
+	[FRAME_TUNNEL] = { on_tunnel, false },
 	[FRAME_STATE] = { why_state, false },
 	[FRAME_STIRRED] = { why_stirred, false },
 };
@@ -250,6 +268,8 @@ static void on_end(struct chan *c)
 {
 	struct node *n = c->arg;
 
+	tunnel_node_lost(n);
+	spawned_origin_lost(c);
 	if (n->done)
 		return;
 	n->done = n->lost = true;
@@ -376,8 +396,10 @@ static void say_placement(void)
 int job_run(struct options *opt)
 {
 	job.opt = opt;
+	under_init();
 	use_allocation(opt);
 	hosts_place(opt, &job.place);
+	under_placed();
 	if (opt->verbose)
 		say_placement();
 	if (opt->stdin_rank >= job.place.size)
@@ -401,5 +423,6 @@ int job_run(struct options *opt)
 	io_finish();
 	remote_finish();
 	sweep();
+	under_finish();
 	return job.code;
 }

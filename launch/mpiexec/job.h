@@ -40,6 +40,8 @@ struct job {
 	struct options *opt;
 	struct placement place;
 	char *kvsname, *mapping, *secret;
+	bool spawned;	     /* by a process of another, */
+	struct strings keys; /* which gives it these: key, value ... */
 	struct node *nodes;
 	int nnodes;
 	struct job_rank *ranks;

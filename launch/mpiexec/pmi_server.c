@@ -9,7 +9,7 @@
  * Ours beyond PMI-1, which get_maxes tells of: "share" makes a rank's keys
  * known at once, with nobody waiting; "await" says that a rank looks for what
  * another has to share, so that it need not do so without end; "leave" is a
- * barrier of those who have shared.
+ * barrier of those who have shared; "child" asks about a job that was spawned.
  */
 #include <errno.h>
 #include <poll.h>
@@ -36,6 +36,8 @@ void pmi_server_init(void)
 	if (strlen(proxy.start.mapping) < VALUE_MAX)
 		kvs_put("PMI_process_mapping", proxy.start.mapping);
 	kvs_put("o2g-secret", proxy.start.secret);
+	for (size_t i = 0; i + 1 < proxy.start.keys.n; i += 2)
+		kvs_put(proxy.start.keys.at[i], proxy.start.keys.at[i + 1]);
 }
 
 static void flush(struct rank *r)
@@ -57,10 +59,7 @@ static void flush(struct rank *r)
 			(buf_len(&r->pmi_out) ? POLLOUT : 0);
 }
 
-static void answer(struct rank *r, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
-
-static void answer(struct rank *r, const char *fmt, ...)
+void pmi_server_answer(struct rank *r, const char *fmt, ...)
 {
 	char line[VALUE_MAX + 256];
 	va_list ap;
@@ -81,30 +80,35 @@ static void do_init(struct rank *r, const char *line)
 
 	pmi_field_int(line, "pmi_version", &version);
 	r->state = version == 1 ? RANK_IN_MPI : r->state;
-	answer(r, "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=%d\n",
-	       version == 1 ? 0 : -1);
+	pmi_server_answer(
+		r,
+		"cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=%d\n",
+		version == 1 ? 0 : -1);
 }
 
 static void do_get_maxes(struct rank *r, const char *line)
 {
-	answer(r,
-	       "cmd=maxes rc=0 kvsname_max=256 keylen_max=%d vallen_max=%d o2g_share=1\n",
-	       KEY_MAX, VALUE_MAX);
+	pmi_server_answer(
+		r,
+		"cmd=maxes rc=0 kvsname_max=256 keylen_max=%d vallen_max=%d o2g_share=1\n",
+		KEY_MAX, VALUE_MAX);
 }
 
 static void do_get_my_kvsname(struct rank *r, const char *line)
 {
-	answer(r, "cmd=my_kvsname rc=0 kvsname=%s\n", proxy.start.kvsname);
+	pmi_server_answer(r, "cmd=my_kvsname rc=0 kvsname=%s\n",
+			  proxy.start.kvsname);
 }
 
 static void do_get_appnum(struct rank *r, const char *line)
 {
-	answer(r, "cmd=appnum rc=0 appnum=%d\n", r->spec->app);
+	pmi_server_answer(r, "cmd=appnum rc=0 appnum=%d\n", r->spec->app);
 }
 
 static void do_get_universe_size(struct rank *r, const char *line)
 {
-	answer(r, "cmd=universe_size rc=0 size=%d\n", proxy.start.universe);
+	pmi_server_answer(r, "cmd=universe_size rc=0 size=%d\n",
+			  proxy.start.universe);
 }
 
 static void do_put(struct rank *r, const char *line)
@@ -112,18 +116,21 @@ static void do_put(struct rank *r, const char *line)
 	char key[KEY_MAX], value[VALUE_MAX];
 
 	if (pmi_field(line, "key", key, sizeof(key))) {
-		answer(r, "cmd=put_result rc=-1 msg=key_missing_or_too_long\n");
+		pmi_server_answer(
+			r,
+			"cmd=put_result rc=-1 msg=key_missing_or_too_long\n");
 		return;
 	}
 	if (pmi_field(line, "value", value, sizeof(value))) {
-		answer(r,
-		       "cmd=put_result rc=-1 msg=value_missing_or_too_long\n");
+		pmi_server_answer(
+			r,
+			"cmd=put_result rc=-1 msg=value_missing_or_too_long\n");
 		return;
 	}
 	kvs_put(key, value);
 	buf_put_str(&fresh, key);
 	buf_put_str(&fresh, value);
-	answer(r, "cmd=put_result rc=0 msg=success\n");
+	pmi_server_answer(r, "cmd=put_result rc=0 msg=success\n");
 }
 
 static void do_get(struct rank *r, const char *line)
@@ -134,10 +141,12 @@ static void do_get(struct rank *r, const char *line)
 	pmi_field(line, "key", key, sizeof(key));
 	value = kvs_get(key);
 	if (value)
-		answer(r, "cmd=get_result rc=0 msg=success value=%s\n", value);
+		pmi_server_answer(
+			r, "cmd=get_result rc=0 msg=success value=%s\n", value);
 	else
-		answer(r,
-		       "cmd=get_result rc=-1 msg=key_not_found value=unknown\n");
+		pmi_server_answer(
+			r,
+			"cmd=get_result rc=-1 msg=key_not_found value=unknown\n");
 }
 
 static void do_share(struct rank *r, const char *line)
@@ -145,7 +154,7 @@ static void do_share(struct rank *r, const char *line)
 	chan_send(&proxy.up, FRAME_SHARE, r->spec->rank, buf_head(&fresh),
 		  buf_len(&fresh));
 	buf_consume(&fresh, buf_len(&fresh));
-	answer(r, "cmd=share_result rc=0\n");
+	pmi_server_answer(r, "cmd=share_result rc=0\n");
 }
 
 static void do_await(struct rank *r, const char *line)
@@ -155,7 +164,7 @@ static void do_await(struct rank *r, const char *line)
 	if (!pmi_field_int(line, "rank", &owner) && owner >= 0 &&
 	    owner < proxy.start.size)
 		chan_send_u32(&proxy.up, FRAME_AWAIT, r->spec->rank, owner);
-	answer(r, "cmd=await_result rc=0\n");
+	pmi_server_answer(r, "cmd=await_result rc=0\n");
 }
 
 static void do_leave(struct rank *r, const char *line)
@@ -170,7 +179,7 @@ void pmi_server_leave(void)
 		if (!proxy.ranks[i].leaving)
 			continue;
 		proxy.ranks[i].leaving = false;
-		answer(&proxy.ranks[i], "cmd=leave_result rc=0\n");
+		pmi_server_answer(&proxy.ranks[i], "cmd=leave_result rc=0\n");
 	}
 }
 
@@ -204,14 +213,14 @@ void pmi_server_fence(struct reader *data)
 	in_barrier = 0;
 	for (int i = 0; i < proxy.nranks; i++) {
 		proxy.ranks[i].in_barrier = false;
-		answer(&proxy.ranks[i], "cmd=barrier_out rc=0\n");
+		pmi_server_answer(&proxy.ranks[i], "cmd=barrier_out rc=0\n");
 	}
 }
 
 static void do_finalize(struct rank *r, const char *line)
 {
 	r->state = RANK_FINALIZED;
-	answer(r, "cmd=finalize_ack rc=0\n");
+	pmi_server_answer(r, "cmd=finalize_ack rc=0\n");
 }
 
 static void do_abort(struct rank *r, const char *line)
@@ -234,17 +243,21 @@ static void do_abort(struct rank *r, const char *line)
 
 static void do_publish(struct rank *r, const char *line)
 {
-	answer(r, "cmd=publish_result rc=-1 info=failed msg=not_supported\n");
+	pmi_server_answer(
+		r, "cmd=publish_result rc=-1 info=failed msg=not_supported\n");
 }
 
 static void do_unpublish(struct rank *r, const char *line)
 {
-	answer(r, "cmd=unpublish_result rc=-1 info=failed msg=not_supported\n");
+	pmi_server_answer(
+		r,
+		"cmd=unpublish_result rc=-1 info=failed msg=not_supported\n");
 }
 
 static void do_lookup(struct rank *r, const char *line)
 {
-	answer(r, "cmd=lookup_result rc=-1 info=failed msg=not_supported\n");
+	pmi_server_answer(
+		r, "cmd=lookup_result rc=-1 info=failed msg=not_supported\n");
 }
 
 static const struct command {
@@ -264,6 +277,7 @@ static const struct command {
 	{ "leave", do_leave },
 	{ "finalize", do_finalize },
 	{ "abort", do_abort },
+	{ "child", pmi_spawn_child },
 	{ "publish_name", do_publish },
 	{ "unpublish_name", do_unpublish },
 	{ "lookup_name", do_lookup },
@@ -277,19 +291,7 @@ static void unknown(struct rank *r, const char *line)
 
 	chan_send(&proxy.up, FRAME_TEXT, r->spec->rank, text, strlen(text) + 1);
 	free(text);
-	answer(r, "cmd=error rc=-1 msg=not_supported\n");
-}
-
-/* A spawn takes many lines, up to "endcmd", for each of its programs; the
- * answer is awaited after the last. */
-static void spawn_line(struct rank *r, const char *line)
-{
-	pmi_field_int(line, "totspawns", &r->spawns);
-	pmi_field_int(line, "spawnssofar", &r->spawn);
-	r->in_spawn = strcmp(line, "endcmd") != 0;
-	if (!r->in_spawn && r->spawn >= r->spawns)
-		answer(r,
-		       "cmd=spawn_result rc=-1 msg=spawn_is_not_supported\n");
+	pmi_server_answer(r, "cmd=error rc=-1 msg=not_supported\n");
 }
 
 static void handle(struct rank *r, const char *line)
@@ -297,7 +299,7 @@ static void handle(struct rank *r, const char *line)
 	char name[32] = "";
 
 	if (r->in_spawn || !strncmp(line, "mcmd=spawn", 10)) {
-		spawn_line(r, line);
+		pmi_spawn_line(r, line);
 		return;
 	}
 	pmi_field(line, "cmd", name, sizeof(name));

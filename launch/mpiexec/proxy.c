@@ -57,10 +57,11 @@ static void report_exit(struct rank *r, int status)
 	buf_cleanup(&b);
 }
 
-/* All ranks have gone: so must what they started and left running. */
-static void finish(void)
+/* All ranks have gone, and jobs that they have spawned: so must what they started and
+ * left running. */
+void proxy_finish(void)
 {
-	if (proxy.alive || proxy.stop)
+	if (proxy.alive || proxy.stop || proxy_tunnel_any())
 		return;
 	timer_clear(&kill_timer);
 	reap_all(500);
@@ -93,7 +94,7 @@ static void reap_ranks(void)
 		}
 	}
 	if (some)
-		finish();
+		proxy_finish();
 }
 
 static void die(void)
@@ -206,7 +207,7 @@ static void start_ranks(struct reader *data)
 	proxy.ranks = xmalloc(proxy.start.nranks * sizeof(*proxy.ranks));
 	proxy.ranks[0].spec = &proxy.start.ranks[0];
 	if (!bind_ranks() || !enough_files(proxy.start.nranks)) {
-		finish();
+		proxy_finish();
 		return;
 	}
 	hall_prepare();
@@ -229,7 +230,7 @@ static void start_ranks(struct reader *data)
 	}
 	if (proxy.alive == proxy.start.nranks)
 		chan_send(&proxy.up, FRAME_STARTED, -1, NULL, 0);
-	finish();
+	proxy_finish();
 }
 
 static void on_frame(struct chan *c, enum frame_type type, int rank,
@@ -267,6 +268,18 @@ static void on_frame(struct chan *c, enum frame_type type, int rank,
 	case FRAME_STIR:
 		state_stir();
 		break;
+	case FRAME_SPAWNED:
+		pmi_spawn_done(rank, data);
+		break;
+	case FRAME_OVER:
+		pmi_spawn_over(data);
+		break;
+	case FRAME_TUNNEL_OPEN:
+		proxy_tunnel_open(rank);
+		break;
+	case FRAME_TUNNEL:
+		proxy_tunnel_take(rank, data);
+		break;
 	case FRAME_TAKEN:
 		proxy_io_taken(read_u32(data));
 		break;
@@ -277,7 +290,7 @@ static void on_frame(struct chan *c, enum frame_type type, int rank,
 
 static void on_end(struct chan *c)
 {
-	if (proxy.alive)
+	if (proxy.alive || proxy_tunnel_any())
 		die();
 	proxy.stop = true;
 }

@@ -21,9 +21,10 @@ struct rank {
 	pid_t pid; /* 0: not started, or gone */
 	enum rank_state state;
 	bool in_barrier, in_spawn, leaving;
-	bool aborted;	   /* SIGTERM has been sent to it, but not to all */
-	bool stopping;	   /* it handles SIGTSTP, and is stopped after that */
-	int spawn, spawns; /* of a request to spawn, which one of how many */
+	bool aborted;	    /* SIGTERM has been sent to it, but not to all */
+	bool stopping;	    /* it handles SIGTSTP, and is stopped after that */
+	int spawn, spawns;  /* of a request to spawn, which one of how many, */
+	struct buf request; /* and all its lines so far */
 	struct watch out, err; /* what it writes; fd -1: closed */
 	struct watch in;       /* its stdin, if it has one */
 	struct buf in_data;    /* still to be written there */
@@ -87,5 +88,22 @@ void pmi_server_fence(struct reader *data);
 /* Keys and values of others. */
 void pmi_server_take(struct reader *data);
 void pmi_server_leave(void);
+/* A line to the rank, with its newline. */
+void pmi_server_answer(struct rank *r, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* --- pmi_spawn.c --- */
+void pmi_spawn_line(struct rank *r, const char *line);
+/* "cmd=child id=N": does the job of that number still run? */
+void pmi_spawn_child(struct rank *r, const char *line);
+void pmi_spawn_done(int rank, struct reader *data);
+void pmi_spawn_over(struct reader *data);
+
+/* --- proxy_tunnel.c --- */
+void proxy_tunnel_open(int id);
+void proxy_tunnel_take(int id, struct reader *data);
+bool proxy_tunnel_any(void);
+/* Nobody is left here: tells mpiexec so. */
+void proxy_finish(void);
 
 #endif

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "job.h"
+#include "spawned.h"
 #include "util.h"
 
 /* No terminal is left to it, so asking for a password would only hang. A host
@@ -105,8 +106,12 @@ static _Noreturn void become_agent(const struct node *n, int fd)
 
 void remote_start(struct node *n)
 {
-	int fd[2];
+	int fd[2], way = n->here ? -1 : under_tunnel(n->name);
 
+	if (way >= 0) {
+		chan_open(&n->chan, way, way);
+		return;
+	}
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fd) < 0)
 		fail(EXIT_TROUBLE, "cannot reach %s: %s", n->name,
 		     strerror(errno));

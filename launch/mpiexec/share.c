@@ -54,30 +54,6 @@ static void add_all(struct strings *env, const struct strings *set)
 		strings_add(env, set->at[i]);
 }
 
-/* What an mpiexec needs to start more on the same hosts: MPI_Comm_spawn. An argument
- * in each line. */
-static void add_own_args(struct strings *env)
-{
-	const struct options *opt = job.opt;
-	char *text = xprintf("O2G_MPIEXEC_ARGS=%s%s%s%s%s",
-			     opt->agent ? "-agent\n" : "",
-			     opt->agent ? opt->agent : "",
-			     opt->proxy ? "\n-proxy\n" : "",
-			     opt->proxy ? opt->proxy : "",
-			     opt->force_agent ? "\n-force-agent" : "");
-
-	for (size_t i = 0; i < opt->hosts.n; i++) {
-		char *more = xprintf("%s%s%s:%d", text, i ? "," : "\n-hosts\n",
-				     opt->hosts.at[i].name,
-				     opt->hosts.at[i].slots);
-
-		free(text);
-		text = more;
-	}
-	strings_add(env, text);
-	free(text);
-}
-
 /* Later ones win. */
 static void make_env(const struct node *n, const struct app *app,
 		     struct start_app *sa)
@@ -91,7 +67,6 @@ static void make_env(const struct node *n, const struct app *app,
 	pass_named(&sa->env, &own->pass);
 	add_all(&sa->env, &all->set);
 	add_all(&sa->env, &own->set);
-	add_own_args(&sa->env);
 }
 
 /* Where we are, by the name the user gave it: a path through a link may be
@@ -155,11 +130,14 @@ static void describe(const struct node *n, struct start *s)
 	s->bind_to = opt->bind_to ? opt->bind_to : "";
 	s->map_by = opt->map_by ? opt->map_by : "";
 	s->report_bindings = opt->report_bindings;
+	s->spawned = job.spawned;
+	s->keys = job.keys;
 	s->napps = opt->napps;
 	s->apps = xmalloc(s->napps * sizeof(*s->apps));
 	for (int i = 0; i < s->napps; i++) {
 		s->apps[i].argv = opt->apps[i].argv;
 		s->apps[i].wdir = make_wdir(&opt->apps[i]);
+		s->apps[i].path = opt->apps[i].path ? opt->apps[i].path : "";
 		make_env(n, &opt->apps[i], &s->apps[i]);
 	}
 	pick_ranks(n, s);

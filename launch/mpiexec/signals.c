@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "job.h"
+#include "spawned.h"
 #include "util.h"
 
 static const int caught[] = { SIGINT,  SIGTERM, SIGHUP,	 SIGQUIT, SIGUSR1,
@@ -36,7 +37,7 @@ static void end_wanted(int sig)
 		return;
 	}
 	if (job.signal || job.ending) {
-		if (!job.ending)
+		if (!job.ending && !under_is())
 			say("signal %d (%s) again; the job is ended at once",
 			    sig, strsignal(sig));
 		verdict_kill(128 + sig);
@@ -50,8 +51,9 @@ static void end_wanted(int sig)
 		return;
 	}
 	job.signal = sig;
-	say("signal %d (%s) is passed on to all ranks; a second one ends the job at once",
-	    sig, strsignal(sig));
+	if (!under_is())
+		say("signal %d (%s) is passed on to all ranks; a second one ends the job at once",
+		    sig, strsignal(sig));
 	job_send_all_u32(FRAME_SIGNAL, sig);
 }
 
@@ -65,6 +67,8 @@ static void stop_wanted(void)
 
 static void handle(int sig)
 {
+	if (sig != SIGCHLD)
+		spawned_signal(sig);
 	switch (sig) {
 	case SIGCHLD:
 		remote_reap();

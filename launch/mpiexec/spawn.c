@@ -121,6 +121,7 @@ static const char *const foreign[] = {
 	"OMPI_COMM_WORLD_RANK",
 	"O2G_LAUNCHER",
 	"O2G_STATE_FD",
+	"O2G_SPAWN_KEYS",
 };
 
 static void make_environment(const struct rank *r, int pmi_fd, pid_t parent)
@@ -144,6 +145,8 @@ static void make_environment(const struct rank *r, int pmi_fd, pid_t parent)
 	set_number("PMI_SIZE", proxy.start.size);
 	set_number("MPI_LOCALRANKID", r->local);
 	set_number("MPI_LOCALNRANKS", proxy.start.nranks);
+	if (proxy.start.spawned)
+		set_number("PMI_SPAWNED", 1);
 	setenv("O2G_LAUNCHER", "mpiexec", 1);
 	setenv("O2G_JOB", proxy.start.kvsname, 1);
 	hall_set_environment(parent, r->local);
@@ -168,6 +171,23 @@ static _Noreturn void tell(int fd, int step)
 	_exit(EXIT_NOT_FOUND);
 }
 
+/* In the directories that the program's spawner has named, then in PATH. */
+static void run(const struct start_app *app)
+{
+	const char *dir = app->path, *name = app->argv.at[0];
+
+	while (*dir && !strchr(name, '/')) {
+		size_t n = strcspn(dir, ":");
+		char *file = xprintf("%.*s/%s", (int)n, dir, name);
+
+		if (!access(file, X_OK))
+			execv(file, app->argv.at);
+		free(file);
+		dir += n + (dir[n] == ':');
+	}
+	execvp(name, app->argv.at);
+}
+
 static _Noreturn void become_rank(const struct rank *r, struct plumbing *p,
 				  pid_t parent)
 {
@@ -190,7 +210,7 @@ static _Noreturn void become_rank(const struct rank *r, struct plumbing *p,
 		tell(p->report.rank, STEP_CHDIR);
 	if (app->wdir[0])
 		setenv("PWD", app->wdir, 1);
-	execvp(app->argv.at[0], app->argv.at);
+	run(app);
 	tell(p->report.rank, STEP_EXEC);
 }
 

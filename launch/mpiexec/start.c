@@ -30,12 +30,15 @@ void start_write(const struct start *s, struct buf *b)
 	buf_put_str(b, s->bind_to);
 	buf_put_str(b, s->map_by);
 	buf_put_u32(b, s->report_bindings);
+	buf_put_u32(b, s->spawned);
+	put_strings(b, &s->keys);
 	buf_put_u32(b, s->napps);
 	for (int i = 0; i < s->napps; i++) {
 		put_strings(b, &s->apps[i].argv);
 		buf_put_str(b, s->apps[i].wdir);
 		put_strings(b, &s->apps[i].env);
 		buf_put_u32(b, s->apps[i].env_none);
+		buf_put_str(b, s->apps[i].path);
 	}
 	buf_put_u32(b, s->nranks);
 	for (int i = 0; i < s->nranks; i++) {
@@ -62,6 +65,7 @@ static void read_app(struct reader *r, struct start_app *a)
 	a->wdir = xstrdup(read_str(r));
 	get_strings(r, &a->env);
 	a->env_none = read_u32(r);
+	a->path = xstrdup(read_str(r));
 	if (!a->argv.n)
 		r->bad = 1;
 }
@@ -90,6 +94,8 @@ int start_read(struct start *s, struct reader *r)
 	s->bind_to = xstrdup(read_str(r));
 	s->map_by = xstrdup(read_str(r));
 	s->report_bindings = read_u32(r);
+	s->spawned = read_u32(r);
+	get_strings(r, &s->keys);
 	s->napps = get_count(r);
 	s->apps = xmalloc(s->napps * sizeof(*s->apps));
 	for (int i = 0; i < s->napps; i++)

@@ -13,6 +13,7 @@ struct start_app {
 	char *wdir;
 	struct strings env; /* NAME=VALUE on top of the proxy's own */
 	bool env_none;	    /* nothing of the proxy's own but PATH */
+	char *path; /* where to look for the program first; "": nowhere */
 };
 
 struct start_rank {
@@ -28,6 +29,8 @@ struct start {
 	int size, universe;
 	char *bind_to, *map_by; /* "": not said */
 	bool report_bindings;
+	bool spawned;	     /* by a process of another job, */
+	struct strings keys; /* which gives it these: key, value ... */
 	struct start_app *apps;
 	int napps;
 	struct start_rank *ranks;

@@ -58,6 +58,19 @@ char *xprintf(const char *fmt, ...)
 
 static void (*say_to)(const char *line, size_t n);
 
+static void (*fail_to)(const char *line);
+static const char *front = "mpiexec: ";
+
+void fail_through(void (*fn)(const char *line))
+{
+	fail_to = fn;
+}
+
+void say_as(const char *text)
+{
+	front = text;
+}
+
 void say_through(void (*fn)(const char *line, size_t n))
 {
 	say_to = fn;
@@ -94,10 +107,10 @@ void tame(char *text)
 }
 
 /* In one write, so that lines of several processes do not mix. */
-static void say_line(const char *front, const char *fmt, va_list ap)
+static void say_line(const char *start, const char *fmt, va_list ap)
 {
 	char line[2048];
-	int n = snprintf(line, sizeof(line) - 1, "%s", front);
+	int n = snprintf(line, sizeof(line) - 1, "%s", start);
 
 	vsnprintf(line + n, sizeof(line) - 1 - n, fmt, ap);
 	tame(line);
@@ -114,7 +127,7 @@ void say(const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	say_line("mpiexec: ", fmt, ap);
+	say_line(front, fmt, ap);
 	va_end(ap);
 }
 
@@ -129,11 +142,17 @@ void say_plain(const char *fmt, ...)
 
 void fail(int code, const char *fmt, ...)
 {
+	char line[1024];
 	va_list ap;
 
 	say_to = NULL;
 	va_start(ap, fmt);
-	say_line("mpiexec: ", fmt, ap);
+	if (fail_to) {
+		vsnprintf(line, sizeof(line), fmt, ap);
+		fail_to(line);
+	} else {
+		say_line(front, fmt, ap);
+	}
 	va_end(ap);
 	exit(code);
 }

@@ -31,6 +31,11 @@ void tame(char *text);
 _Noreturn void fail(int code, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
+/* The last words of fail() go there instead. */
+void fail_through(void (*fn)(const char *line));
+/* In place of "mpiexec: ". */
+void say_as(const char *front);
+
 /* A list of strings that ends with NULL. */
 struct strings {
 	char **at;

@@ -15,6 +15,7 @@
 
 #include "job.h"
 #include "pmi_int.h"
+#include "spawned.h"
 #include "util.h"
 
 #define SETTLE_ABORT_MS 30
@@ -40,6 +41,7 @@ static void end_ranks(unsigned grace_ms)
 	job.ending = true;
 	remote_abandon();
 	job_send_all_u32(FRAME_END, grace_ms);
+	spawned_end_all();
 	timer_set(&give_up_timer, GIVE_UP_MS);
 }
 
@@ -65,7 +67,7 @@ static void pronounce(const char *and)
 {
 	timer_clear(&settle_timer);
 	io_put_partial(); /* the ranks' own words come first */
-	if (first.text)
+	if (first.text && !under_cannot(first.text))
 		say("%s%s", first.text, and);
 	free(first.text);
 	first.text = NULL;

@@ -310,6 +310,47 @@ int pmi_nodes(int *node)
 	return unlocked(c ? c->nodes(node, job_size) : -EPIPE);
 }
 
+int pmi_spawn(const struct pmi_program *programs, int count, const char *port,
+	      int *child, char *why, size_t size)
+{
+	const struct pmi_client *c = client;
+	char *text;
+	int err;
+
+	*why = '\0';
+	if (!c || !c->spawn)
+		return -ENOTSUP;
+	text = pmi_spawn_text(programs, count, port, c->shares());
+	if (!text)
+		return -errno;
+	c = locked();
+	err = unlocked(c ? c->spawn(text, child, why, size) : -EPIPE);
+	free(text);
+	return err;
+}
+
+bool pmi_child_known(int child)
+{
+	return child > 0;
+}
+
+int pmi_child_runs(int child)
+{
+	const struct pmi_client *c;
+
+	if (!pmi_child_known(child))
+		return 1;
+	c = locked();
+	return unlocked(c && c->child_runs ? c->child_runs(child) : 1);
+}
+
+bool pmi_spawned(void)
+{
+	const char *text = getenv("PMI_SPAWNED");
+
+	return text && strcmp(text, "0");
+}
+
 int pmi_finalize(void)
 {
 	const struct pmi_client *c = locked();

@@ -73,6 +73,27 @@ int pmi_leave(void);
  * the launcher does not tell. */
 int pmi_nodes(int *node);
 
+/*
+ * More processes, which the launcher starts: a job of their own, that finds
+ * @port under PMI_PARENT_KEY. -ENOTSUP: it cannot, or does not say so. -EIO: it has
+ * refused, and @why says why, if it does. *child is a number for what follows.
+ */
+#define PMI_PARENT_KEY "PARENT_ROOT_PORT_NAME"
+struct pmi_program {
+	const char *command;
+	char **argv; /* without the command; NULL: none */
+	int n;
+	const char *const *info; /* key, value ..., NULL */
+};
+int pmi_spawn(const struct pmi_program *programs, int count, const char *port,
+	      int *child, char *why, size_t size);
+/* Does that job still run? 1 also where nobody can tell. */
+int pmi_child_runs(int child);
+/* Can the launcher tell? */
+bool pmi_child_known(int child);
+/* Were we started like that? */
+bool pmi_spawned(void);
+
 /* Says goodbye: from here on, leaving is no failure of the job. */
 int pmi_finalize(void);
 

@@ -269,6 +269,35 @@ static int pmi1_leave(void)
 	return request("cmd=leave\n", "leave_result");
 }
 
+static int pmi1_spawn(const char *text, int *child, char *why, size_t size)
+{
+	int rc = -1, err;
+	char *line;
+
+	err = ask(text, "spawn_result", &line);
+	if (err)
+		return err;
+	*child = 0;
+	pmi_field_int(line, "rc", &rc);
+	pmi_field_int(line, "id", child);
+	if (!rc)
+		return 0;
+	if (pmi_field(line, "msg", why, size) || pmi_value_decode(why))
+		*why = '\0';
+	return -EIO;
+}
+
+static int pmi1_child_runs(int child)
+{
+	char question[64], *line;
+	int runs = 1;
+
+	snprintf(question, sizeof(question), "cmd=child id=%d\n", child);
+	if (!ask(question, "child_result", &line))
+		pmi_field_int(line, "runs", &runs);
+	return runs;
+}
+
 static int pmi1_nodes(int *node, int size)
 {
 	return pmi_map_nodes(map, node, size);
@@ -333,4 +362,6 @@ const struct pmi_client pmi1_client = {
 	.await = pmi1_await,
 	.leave = pmi1_leave,
 	.abort_some = pmi1_abort_some,
+	.spawn = pmi1_spawn,
+	.child_runs = pmi1_child_runs,
 };

@@ -39,6 +39,9 @@ struct pmi_client {
 	int (*leave)(void);
 	/* @ranks: "0-3,7" */
 	void (*abort_some)(int code, bool error, const char *ranks);
+	/* Launchers of PMI-1; @text is what pmi_spawn_text has made. */
+	int (*spawn)(const char *text, int *child, char *why, size_t size);
+	int (*child_runs)(int child);
 };
 
 extern const struct pmi_client pmi1_client, pmi2_client, pmix_client;
@@ -132,6 +135,14 @@ int pmi_parts_ask(struct pmi_parts *p, const struct pmi_wire *wire,
 int pmi_parts_answered(struct pmi_parts *p, bool wait, char **value);
 /* -ENOSPC: it does not fit. */
 int pmi_copy_out(const char *from, char *value, size_t size);
+
+/* --- starting more (pmi_spawn.c) --- */
+
+struct pmi_program;
+/* The lines that ask a launcher of PMI-1 for it; @encoded: ours takes any word.
+ * Allocated; NULL: a word has a newline in it, or there is no memory: errno. */
+char *pmi_spawn_text(const struct pmi_program *programs, int count,
+		     const char *port, bool encoded);
 
 /* --- who shares a host (pmi_map.c) --- */
 

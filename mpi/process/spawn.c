@@ -4,6 +4,7 @@
  * own in their environment; then both sides meet there as any two jobs do.
  */
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,14 +13,16 @@
 #include "env/errcode.h"
 #include "env/errors.h"
 #include "info/info.h"
+#include "pmi.h"
 #include "process/children.h"
 #include "process/others.h"
 #include "process/port.h"
 #include "process/process.h"
 #include "process/spawn.h"
 
-#define LOOK_MS 100	/* between two looks whether they still run */
-#define PARENT_MS 60000 /* the parent is waiting: it is there or it is gone */
+#define LOOK_MS 100	 /* between two looks whether they still run */
+#define UNSEEN_MS 120000 /* for those whose end we would not see */
+#define PARENT_MS 60000	 /* the parent is waiting: it is there or it is gone */
 
 /* --- the parent --- */
 
@@ -90,14 +93,22 @@ static int total(const struct args *a)
 	return n;
 }
 
-/* They may end without having called MPI_Init: so we look. */
+/* They may end without having called MPI_Init: so we look, where that is possible. */
 static void await_children(const char *port, struct mpii_child *child,
 			   struct mpii_fd_way *w)
 {
+	int limit = mpii_child_is_watched(child) ? INT_MAX :
+						   UNSEEN_MS / LOOK_MS;
+
 	do {
 		mpii_port_accept(port, LOOK_MS, w);
-	} while (w->fd == -ETIMEDOUT && mpii_child_runs(child));
-	if (w->fd == -ETIMEDOUT)
+	} while (w->fd == -ETIMEDOUT && mpii_child_runs(child) && limit--);
+	if (w->fd == -ETIMEDOUT && limit < 0)
+		w->way.err = mpii_fail(MPI_ERR_SPAWN,
+				       "the processes have not called MPI_Init "
+				       "in %d s",
+				       UNSEEN_MS / 1000);
+	else if (w->fd == -ETIMEDOUT)
 		w->way.err = mpii_fail(MPI_ERR_SPAWN,
 				       "the processes have ended before all of "
 				       "them had called MPI_Init");
@@ -130,10 +141,11 @@ static struct mpii_child *start(const struct args *a, struct mpii_fd_way *w)
 	return child;
 }
 
-static void set_codes(const struct args *a, int n, int code)
+/* One for each process that was wanted: the first @started run, the others do not. */
+static void set_codes(const struct args *a, int wanted, int started, int code)
 {
-	for (int i = 0; a->errcodes && i < n; i++)
-		a->errcodes[i] = code;
+	for (int i = 0; a->errcodes && i < wanted; i++)
+		a->errcodes[i] = i < started ? MPI_SUCCESS : code;
 }
 
 static int spawn(struct args *a, MPI_Comm comm)
@@ -155,10 +167,11 @@ static int spawn(struct args *a, MPI_Comm comm)
 		mpii_child_drop(child);
 	else if (child)
 		mpii_child_is(child, mpii_identity(mpii_comm_peer(n, 0)).job);
-	many = err ? total(a) : n->remote_size;
-	if (err && mpii_tell_all(a->c, a->root, &many, sizeof(many)))
+	many = total(a);
+	if (mpii_tell_all(a->c, a->root, &many, sizeof(many)))
 		many = 0;
-	set_codes(a, many, err ? mpii_class_of_code(err) : MPI_SUCCESS);
+	set_codes(a, many, err ? 0 : n->remote_size,
+		  err ? mpii_class_of_code(err) : MPI_ERR_SPAWN);
 	if (err)
 		return mpii_raise(a->c, err, a->func);
 	return mpii_comm_deliver(n, a->c, a->intercomm, a->func);
@@ -215,18 +228,20 @@ static _Atomic(struct mpii_comm *) parent;
 
 void mpii_meet_parent(void)
 {
-	const char *port = getenv(MPII_PARENT_PORT);
 	struct mpii_comm *c = NULL;
 	struct mpii_fd_way w;
-	char text[MPI_MAX_ERROR_STRING + 64];
+	char text[MPI_MAX_ERROR_STRING + 64], port[MPI_MAX_PORT_NAME];
 	int err;
 
-	if (!port)
+	if (!pmi_spawned())
 		return;
 	mpii_fd_way(&w, -1);
-	if (mpii.rank == 0)
+	if (mpii.rank == 0 && pmi_get(0, PMI_PARENT_KEY, port, sizeof(port)))
+		w.way.err = mpii_fail(MPI_ERR_SPAWN,
+				      "the launcher does not say who has");
+	else if (mpii.rank == 0)
 		mpii_port_call(port, PARENT_MS, &w);
-	unsetenv(MPII_PARENT_PORT); /* not for programs that we start */
+	unsetenv("PMI_SPAWNED"); /* not for programs that we start */
 	err = mpii_meet_from(&mpii_world, 0, &w.way, &c);
 	if (w.fd >= 0)
 		close(w.fd);

@@ -83,7 +83,7 @@ int main(int argc, char **argv)
 	now = held_now();
 	/* the last few mpiexecs may be about to end */
 	if (pools > 10 && (now.fds > then.fds + 4 || now.maps > then.maps + 8 ||
-			   now.bytes > then.bytes + 8192)) {
+			   now.bytes > then.bytes + 16384)) {
 		fprintf(stderr,
 			"%d fds, %d maps, %zu bytes; then %d, %d, %zu\n",
 			then.fds, then.maps, then.bytes, now.fds, now.maps,

@@ -17,9 +17,13 @@ static int is_child(MPI_Comm *parent)
 	return *parent != MPI_COMM_NULL;
 }
 
+static int deep; /* this is a child */
+
 static void spawn_and_talk(MPI_Comm comm, int n, int root)
 {
-	char *args[] = { "talk", "two words", ":", "", NULL };
+	char *args[] = {
+		deep ? "deep" : "talk", "two words", ":", "a\nb=c", "", NULL
+	};
 	int codes[16], got, me;
 	MPI_Comm inter;
 
@@ -139,15 +143,13 @@ static void child(MPI_Comm parent, int argc, char **argv)
 		CHECK(getcwd(dir, sizeof(dir)) && !strcmp(dir, "/"));
 		OK(MPI_Allreduce(appnum, &sum, 1, MPI_INT, MPI_SUM, parent));
 	} else {
-		EQUAL(argc, 5);
+		EQUAL(argc, 6);
 		CHECK(!strcmp(argv[2], "two words") && !strcmp(argv[3], ":") &&
-		      !argv[4][0]);
+		      !strcmp(argv[4], "a\nb=c") && !argv[5][0]);
 		/* the first has a child of its own */
-		if (!getenv("DYN_SPAWN_DEEP")) {
-			setenv("DYN_SPAWN_DEEP", "1", 1);
-			if (rank == 0)
-				spawn_and_talk(MPI_COMM_SELF, 1, 0);
-		}
+		deep = 1;
+		if (strcmp(argv[1], "deep") && rank == 0)
+			spawn_and_talk(MPI_COMM_SELF, 1, 0);
 		talk(parent, 0);
 	}
 	OK(MPI_Comm_disconnect(&parent));

@@ -23,6 +23,7 @@ works "$POOL" 20 2 50
 works "$MPIEXEC" -n 2 "$POOL" 3 2 300
 if command -v mpiexec.hydra >/dev/null; then
 	works mpiexec.hydra -n 2 "$POOL" 2 2 50
+	works mpiexec.hydra -n 1 "$POOL" 15 2 50
 fi
 
 # what spawned processes print, and -usize
@@ -60,6 +61,100 @@ expect "$TMP/out" "universe 17"
 expect "$TMP/out" "last words of 1"
 [ "$(grep -c "last words" "$TMP/out")" = 3 ] || fail "words are missing"
 
+# labels, exit codes and files as for other ranks
+works "$MPIEXEC" -l -n 1 "$TMP/p"
+expect "$TMP/out" "^\[0\] last words of 0"
+expect "$TMP/out" "^\[1/1\] last words of 1"
+works "$MPIEXEC" -output-filename "$TMP/files" -n 1 "$TMP/p"
+expect "$TMP/files/2/rank.1/stdout" "last words of 1"
+
+cat >"$TMP/q.c" <<'EOF'
+/* q N KEY VALUE...: spawns N with that info, and says how many there are and where.
+ * q exit: they exit with 3; q nest: they spawn one more each, two at once. */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int spawn(char *self, char *arg, int n, MPI_Info info)
+{
+	char *args[] = { arg, NULL }, text[MPI_MAX_ERROR_STRING];
+	int codes[64], got, len, started = 0;
+	MPI_Comm c;
+	int err = MPI_Comm_spawn(self, arg ? args : MPI_ARGV_NULL, n, info, 0,
+				 MPI_COMM_SELF, &c, codes);
+
+	for (int i = 0; i < n; i++)
+		started += codes[i] == MPI_SUCCESS;
+	if (err) {
+		MPI_Error_string(err, text, &len);
+		printf("error: %s\n", text);
+		return 1;
+	}
+	MPI_Comm_remote_size(c, &got);
+	printf("%d of %d run, %d codes\n", got, n, started);
+	MPI_Comm_disconnect(&c);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	char name[MPI_MAX_PROCESSOR_NAME], dir[4096];
+	MPI_Comm c;
+	MPI_Info info;
+	int len;
+
+	MPI_Init(&argc, &argv);
+	MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+	MPI_Comm_get_parent(&c);
+	if (c != MPI_COMM_NULL) {
+		if (argc > 1 && !strcmp(argv[1], "nest"))
+			spawn(argv[0], "leaf", 1, MPI_INFO_NULL);
+		MPI_Comm_disconnect(&c);
+		MPI_Get_processor_name(name, &len);
+		printf("on %s in %s\n", name, getcwd(dir, sizeof(dir)));
+		MPI_Finalize();
+		return argc > 1 && !strcmp(argv[1], "exit") ? 3 : 0;
+	}
+	MPI_Info_create(&info);
+	for (int i = 2; i + 1 < argc; i += 2)
+		MPI_Info_set(info, argv[i], argv[i + 1]);
+	if (argc > 1 && atoi(argv[1]))
+		spawn(argv[0], NULL, atoi(argv[1]), info);
+	else
+		spawn(argv[0], argv[1], 2, info);
+	MPI_Info_free(&info);
+	MPI_Finalize();
+	return 0;
+}
+EOF
+"$MPICC" "$TMP/q.c" -o "$TMP/q" || fail "mpicc"
+timeout 20 "$MPIEXEC" -n 1 "$TMP/q" exit >"$TMP/out" 2>&1
+rc=$?
+[ $rc = 3 ] || fail "exit code $rc of a spawned process, not 3"
+expect "$TMP/out" "spawned job 1: rank . on .* exited with code 3"
+works "$MPIEXEC" -n 2 "$TMP/q" nest
+[ "$(grep -c "1 of 1 run" "$TMP/out")" = 4 ] || fail "nested spawns"
+
+# slots are taken and given back: three are free, then one is taken by nobody
+works "$MPIEXEC" -usize 5 -n 2 "$TMP/q" 8 soft 1:8
+expect "$TMP/out" " of 8 run"
+works "$MPIEXEC" -usize 5 -n 1 "$TMP/q" 8 soft 1:8:2
+expect "$TMP/out" "^3 of 8 run, 3 codes"
+works "$MPIEXEC" -n 1 "$TMP/q" 8 soft 2:8
+expect "$TMP/out" "no slot is free"
+works "$TMP/q" 8 soft 3,5
+expect "$TMP/out" "^5 of 8 run, 5 codes"
+printf '# where\nwdir = /\nsoft = 1\n' >"$TMP/keys"
+works "$TMP/q" 2 file "$TMP/keys"
+expect "$TMP/out" "^1 of 2 run"
+expect "$TMP/out" " in /$"
+works "$MPIEXEC" -n 1 "$TMP/q" 2 wdir /no/such
+expect "$TMP/out" "MPI_ERR_SPAWN.*cannot use the working directory /no/such"
+works "$MPIEXEC" -n 1 "$TMP/q" 2 file "$TMP/none"
+expect "$TMP/out" "MPI_ERR_SPAWN.*none"
+
 # a parent that is killed takes its children with it
 count() { pgrep -fc "^$TMP/p" || true; }
 has() { [ "$(count)" = "$1" ]; }
@@ -73,6 +168,26 @@ wait_for 10 has 0 || fail "$(count) processes are left after a timeout"
 
 netns_possible || exit 0
 netns_pair || exit 0
-works ip netns exec "$NETNS_A" "$MPIEXEC" -agent "$PWD/tests/netns-agent" \
-	-hosts "$NETNS_A:1,$NETNS_B:1" -n 2 "$SPAWN"
+there() # ARGUMENTS: of mpiexec, on two hosts
+{
+	works ip netns exec "$NETNS_A" "$MPIEXEC" -agent "$TMP/agent" "$@"
+}
+# the agent is asked once for each host, however much is spawned there
+cat >"$TMP/agent" <<EOF
+#!/bin/bash
+echo asked >>"$TMP/asked"
+exec "$PWD/tests/netns-agent" "\$@"
+EOF
+chmod +x "$TMP/agent"
+there -hosts "$NETNS_A:1,$NETNS_B:1" -n 2 "$SPAWN"
+[ "$(wc -l <"$TMP/asked")" = 2 ] || fail "the agent was asked again"
+# four slots, of which one is taken
+there -force-agent -hosts "$NETNS_A:2,$NETNS_B:2" -n 1 "$TMP/q" 8 soft 1:8
+expect "$TMP/out" "^3 of 8 run"
+there -force-agent -hosts "$NETNS_A:2,$NETNS_B:2" -n 1 "$TMP/q" 2 \
+	host "$NETNS_B"
+expect "$TMP/out" "^2 of 2 run"
+# a host that only the program knows
+there -hosts "$NETNS_A" -n 1 "$TMP/q" 2 host "$NETNS_B"
+expect "$TMP/out" "^2 of 2 run"
 exit 0

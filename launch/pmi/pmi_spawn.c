@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
+/*
+ * What PMI-1 has for MPI_Comm_spawn: a request of many lines for each program.
+ *
+ *	mcmd=spawn
+ *	nprocs=2
+ *	execname=./worker
+ *	totspawns=1
+ *	spawnssofar=1
+ *	arg1=fast
+ *	argcnt=1
+ *	preput_num=1
+ *	preput_key_0=PARENT_ROOT_PORT_NAME
+ *	preput_val_0=...
+ *	info_num=1
+ *	info_key_0=wdir
+ *	info_val_0=/tmp
+ *	endcmd
+ *
+ * A line ends with its newline, so a word cannot have one in it; our own launcher is
+ * told that values are encoded.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pmi.h"
+#include "pmi_int.h"
+
+struct writer {
+	FILE *to;
+	bool encoded, failed;
+};
+
+/* "name=value", "nameN=value" with a number that is not negative. */
+static void put(struct writer *w, const char *name, int number,
+		const char *value)
+{
+	char *text = w->encoded ? pmi_value_encode(value) : NULL;
+
+	w->failed |= w->encoded ? !text : strchr(value, '\n') != NULL;
+	if (number < 0)
+		fprintf(w->to, "%s=%s\n", name, text ? text : value);
+	else
+		fprintf(w->to, "%s%d=%s\n", name, number, text ? text : value);
+	free(text);
+}
+
+static void put_count(struct writer *w, const char *name, int value)
+{
+	fprintf(w->to, "%s=%d\n", name, value);
+}
+
+static void put_arguments(struct writer *w, char **argv)
+{
+	int n = 0;
+
+	for (; argv && argv[n]; n++)
+		put(w, "arg", n + 1, argv[n]);
+	put_count(w, "argcnt", n);
+}
+
+static void put_info(struct writer *w, const char *const *info)
+{
+	int n = 0;
+
+	while (info && info[2 * n])
+		n++;
+	put_count(w, "info_num", n);
+	for (int i = 0; i < n; i++) {
+		put(w, "info_key_", i, info[2 * i]);
+		put(w, "info_val_", i, info[2 * i + 1]);
+	}
+}
+
+/* The port is encoded always: pmi_get() decodes what it gets. */
+static void put_port(struct writer *w, const char *port)
+{
+	char *text = pmi_value_encode(port);
+
+	w->failed |= !text;
+	put_count(w, "preput_num", 1);
+	put(w, "preput_key_", 0, PMI_PARENT_KEY);
+	put(w, "preput_val_", 0, text ? text : "");
+	free(text);
+}
+
+static void put_program(struct writer *w, const struct pmi_program *p,
+			int number, int count, const char *port)
+{
+	fputs("mcmd=spawn\n", w->to);
+	if (w->encoded)
+		fputs("o2g_encoded=1\n", w->to);
+	put_count(w, "nprocs", p->n);
+	put(w, "execname", -1, p->command);
+	put_count(w, "totspawns", count);
+	put_count(w, "spawnssofar", number + 1);
+	put_arguments(w, p->argv);
+	put_port(w, port);
+	put_info(w, p->info);
+	fputs("endcmd\n", w->to);
+}
+
+char *pmi_spawn_text(const struct pmi_program *programs, int count,
+		     const char *port, bool encoded)
+{
+	char *text = NULL;
+	size_t size;
+	struct writer w = { open_memstream(&text, &size), encoded, false };
+
+	if (!w.to) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	for (int i = 0; i < count; i++)
+		put_program(&w, &programs[i], i, count, port);
+	if (fclose(w.to) || w.failed) {
+		free(text);
+		errno = encoded ? ENOMEM : EINVAL;
+		return NULL;
+	}
+	return text;
+}
