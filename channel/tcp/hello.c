@@ -6,13 +6,19 @@
 #include <stdio.h>
 #include <sys/random.h>
 
-static const char challenge_magic[4] = "O2Gc";
-static const char answer_magic[][4] = { [TCP_FIRST] = "O2Ga",
-					[TCP_SECOND] = "O2Gs",
-					[TCP_OTHER_FIRST] = "O2Go",
-					[TCP_OTHER_SECOND] = "O2Gt",
-					[TCP_CALL] = "O2Gp" };
-static const char verdict_magic[4] = "O2Gv";
+static const char answer_magic[TCP_PURPOSES][TCP_MAGIC_SIZE + 1] = {
+	TCP_MAGIC_ANSWERS
+};
+
+static void put_magic(char *to, const char *magic)
+{
+	memcpy(to, magic, TCP_MAGIC_SIZE);
+}
+
+static bool is_magic(const char *got, const char *magic)
+{
+	return !memcmp(got, magic, TCP_MAGIC_SIZE);
+}
 
 static int random_nonce(u8 *nonce)
 {
@@ -30,7 +36,7 @@ static void mac(const struct tcp_hello_key *k, const char *label,
 {
 	struct hmac_sha256_ctx ctx;
 
-	hmac_sha256_set_key(&ctx, 32, k->secret);
+	hmac_sha256_set_key(&ctx, TCP_SECRET_SIZE, k->secret);
 	hmac_sha256_update(&ctx, strlen(label) + 1, (const u8 *)label);
 	hmac_sha256_update(&ctx, sizeof(*c), (const u8 *)c);
 	hmac_sha256_update(&ctx, offsetof(struct tcp_answer, mac),
@@ -42,7 +48,7 @@ static void mac(const struct tcp_hello_key *k, const char *label,
 
 int tcp_hello_challenge(struct tcp_challenge *c, bool tls)
 {
-	memcpy(c->magic, challenge_magic, 4);
+	put_magic(c->magic, TCP_MAGIC_CHALLENGE);
 	c->version = cpu_to_le32(TCP_HELLO_VERSION | (tls ? TCP_HELLO_TLS : 0));
 	return random_nonce(c->nonce);
 }
@@ -52,7 +58,7 @@ int tcp_hello_check_challenge(const struct tcp_challenge *c, bool tls,
 {
 	u32 v = le32_to_cpu(c->version);
 
-	if (memcmp(c->magic, challenge_magic, 4))
+	if (!is_magic(c->magic, TCP_MAGIC_CHALLENGE))
 		return -EBADMSG;
 	*version = v & ~TCP_HELLO_TLS;
 	if (*version != TCP_HELLO_VERSION)
@@ -65,20 +71,20 @@ int tcp_hello_answer(const struct tcp_hello_key *k,
 		     u32 src, u32 dst, const char *host, struct tcp_answer *a)
 {
 	memset(a, 0, sizeof(*a));
-	memcpy(a->magic, answer_magic[purpose], 4);
+	put_magic(a->magic, answer_magic[purpose]);
 	a->version = cpu_to_le32(TCP_HELLO_VERSION);
 	a->src = cpu_to_le32(src);
 	a->dst = cpu_to_le32(dst);
 	memcpy(a->host, host, strnlen(host, TCP_HOST_SIZE - 1));
 	if (random_nonce(a->nonce))
 		return -EIO;
-	mac(k, "o2g tcp answer", c, a, 0, a->mac);
+	mac(k, TCP_LABEL_ANSWER, c, a, 0, a->mac);
 	return 0;
 }
 
 static bool is_for(const struct tcp_answer *a, enum tcp_purpose purpose)
 {
-	return !memcmp(a->magic, answer_magic[purpose], 4);
+	return is_magic(a->magic, answer_magic[purpose]);
 }
 
 /* TCP_PURPOSES: none. */
@@ -110,7 +116,7 @@ void tcp_hello_derive(const struct tcp_hello_key *k,
 		      const struct tcp_challenge *c, const struct tcp_answer *a,
 		      u8 key[32])
 {
-	mac(k, "o2g meeting", c, a, 0, key);
+	mac(k, TCP_LABEL_MEETING, c, a, 0, key);
 }
 
 void tcp_hello_tls_key(const struct tcp_hello_key *k,
@@ -139,7 +145,7 @@ bool tcp_hello_check_answer(const struct tcp_hello_key *k,
 	if (tcp_hello_purpose(a) == TCP_PURPOSES ||
 	    le32_to_cpu(a->version) != TCP_HELLO_VERSION)
 		return false;
-	mac(k, "o2g tcp answer", c, a, 0, want);
+	mac(k, TCP_LABEL_ANSWER, c, a, 0, want);
 	return memeql_sec(want, a->mac, TCP_MAC_SIZE);
 }
 
@@ -148,9 +154,9 @@ void tcp_hello_verdict(const struct tcp_hello_key *k,
 		       const struct tcp_answer *a, enum tcp_verdict code,
 		       struct tcp_verdict_msg *v)
 {
-	memcpy(v->magic, verdict_magic, 4);
+	put_magic(v->magic, TCP_MAGIC_VERDICT);
 	v->code = cpu_to_le32(code);
-	mac(k, "o2g tcp verdict", c, a, v->code, v->mac);
+	mac(k, TCP_LABEL_VERDICT, c, a, v->code, v->mac);
 }
 
 bool tcp_hello_check_verdict(const struct tcp_hello_key *k,
@@ -160,8 +166,8 @@ bool tcp_hello_check_verdict(const struct tcp_hello_key *k,
 {
 	u8 want[TCP_MAC_SIZE];
 
-	if (memcmp(v->magic, verdict_magic, 4))
+	if (!is_magic(v->magic, TCP_MAGIC_VERDICT))
 		return false;
-	mac(k, "o2g tcp verdict", c, a, v->code, want);
+	mac(k, TCP_LABEL_VERDICT, c, a, v->code, want);
 	return memeql_sec(want, v->mac, TCP_MAC_SIZE);
 }
