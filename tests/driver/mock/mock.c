@@ -95,7 +95,7 @@ void mock_end(void)
 	if (mock_mm.count != 1 || mock_mm.users > 1 || mock_net.refs != 1 ||
 	    pid.refs != 1 || cgroup.refs || active_cgroup)
 		mock_bug("a reference is left", "at the end");
-	if (first_work)
+	if (first_work || mock_timers())
 		mock_bug("work is queued", "at the end");
 	if (mock.socks)
 		mock_bug("a socket is open", "at the end");

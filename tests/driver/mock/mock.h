@@ -24,6 +24,8 @@ struct mock {
 	bool lifo;  /* of all work, the latest is done first */
 	bool later; /* what is sent arrives later, not in the sender's call */
 	int send_error; /* what sending fails with */
+	bool silent;	/* nobody answers who is called */
+	u32 caller;	/* the address that calls come from */
 	bool privileged;
 	void (*on_copy)(void); /* called once, when pages are copied to pages */
 
@@ -74,6 +76,18 @@ int mock_listen(int fd);
 int mock_accept(int fd);
 /* The protocol that a process asks for by setsockopt(TCP_ULP), 0 or -EEXIST. */
 int mock_set_ulp(int fd, const struct tcp_ulp_ops *ops);
+
+/* A process that calls whoever listens, by the driver or a process, or listens itself;
+ * descriptors, or -errno. A listener is closed by the last. */
+int mock_connect(u16 port);
+int mock_serve(u16 port);
+int mock_take_call(int fd);
+void mock_unserve(int fd);
+size_t mock_recv(int fd, void *to, size_t n);
+/* Time passes; until the next timer: false, there is none. */
+void mock_pass(unsigned int ms);
+bool mock_pass_next(void);
+bool mock_timers(void);
 
 int mock_module_init(void);
 void mock_module_exit(void);

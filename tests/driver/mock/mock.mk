@@ -33,8 +33,15 @@ $(MOCK_OBJ): $(BUILD)/mock/%.o: %.c $(MOCK_INC)/ready $(BUILD)/flags \
 	@mkdir -p $(@D)
 	$(CC) $(MOCK_FLAGS) -c $< -o $@
 
-$(MOCK_TESTS): $(BUILD)/%: %.c $(MOCK_OBJ) tests/unit/unit.h
+# What processes say to the driver, as they say it.
+MOCK_USER := $(BUILD)/mock/channel/tcp/hello.o
+$(MOCK_USER): channel/tcp/hello.c channel/tcp/hello.h core/hello_wire.h $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(CC) $(MOCK_FLAGS) -o $@ $< $(MOCK_OBJ) -lcmocka
+	$(CC) $(UNIT_FLAGS) -Iengine/env -Icore -Iinclude -c $< -o $@
+
+$(MOCK_TESTS): $(BUILD)/%: %.c $(MOCK_OBJ) $(MOCK_USER) tests/unit/unit.h
+	@mkdir -p $(@D)
+	$(CC) $(MOCK_FLAGS) -o $@ $< $(MOCK_OBJ) $(MOCK_USER) \
+	  -lcmocka -lnettle
 
 test-build: $(MOCK_TESTS)

@@ -733,6 +733,9 @@ struct socket {
 	struct sock *sk;
 	int refs;
 	bool in_use;
+	struct file *file;	   /* NULL: the driver's own: inet.c */
+	struct socket *queue[400]; /* called, and not accepted yet */
+	u32 nqueue;
 };
 
 struct sk_buff {
@@ -784,5 +787,7 @@ int kernel_sock_shutdown(struct socket *sock, int how);
 int skb_copy_bits(const struct sk_buff *skb, int off, void *to, int n);
 int skb_copy_datagram_iter(const struct sk_buff *skb, int off,
 			   struct iov_iter *to, int n);
+
+#include "mock_inet.h"
 
 #endif

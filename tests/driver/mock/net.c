@@ -8,10 +8,11 @@
 
 #include <stdlib.h>
 
-#include "mock.h"
+#include "net.h"
 
-#define MAX_FDS 16
+#define MAX_FDS 1024
 static struct socket sockets[MAX_FDS];
+static int nsockets; /* there never were more */
 
 /* --- callbacks it has by itself --- */
 
@@ -64,7 +65,7 @@ bool mock_net_run(void)
 
 	while (again) {
 		again = false;
-		for (int i = 0; i < MAX_FDS; i++)
+		for (int i = 0; i < nsockets; i++)
 			if (sockets[i].sk && softirq(sockets[i].sk))
 				again = any = true;
 	}
@@ -72,7 +73,7 @@ bool mock_net_run(void)
 }
 
 /* In softirq itself, what is sent waits until that is over. */
-static void arrive_now(void)
+void mock_arrive(void)
 {
 	if (!mock.later && !mock.softirq && !mock.atomic)
 		mock_net_run();
@@ -85,7 +86,7 @@ void lock_sock(struct sock *sk)
 	mock_may_sleep(__func__);
 	if (sk->owned)
 		mock_bug("it is owned", __func__);
-	for (int i = 0; i < MAX_FDS; i++)
+	for (int i = 0; i < nsockets; i++)
 		if (sockets[i].sk && sockets[i].sk->owned &&
 		    sockets[i].sk->owner == current)
 			mock_bug("it owns another socket already", __func__);
@@ -106,7 +107,7 @@ void release_sock(struct sock *sk)
 	}
 	sk->owned = false;
 	mock.mutexes--;
-	arrive_now();
+	mock_arrive();
 }
 
 static void check_locked(const struct sock *sk, const char *who)
@@ -180,19 +181,29 @@ int tcp_sendmsg_locked(struct sock *sk, struct msghdr *m, size_t n)
 	free(copy);
 	if (!n)
 		return -EFAULT;
-	arrive_now();
+	mock_arrive();
 	return (int)n;
 }
 
 /* Bytes are consumed: who waited for room hears of it. */
 static void consume(struct sock *sk, size_t n)
 {
-	memmove(sk->rx, sk->rx + n, sk->rx_len - n);
+	if (n)
+		memmove(sk->rx, sk->rx + n, sk->rx_len - n);
 	sk->rx_len -= n;
 	if (sk->peer && sk->peer->no_space && n) {
 		sk->peer->no_space = false;
 		sk->peer->space_news = true;
 	}
+}
+
+size_t mock_sock_take(struct sock *sk, void *to, size_t n)
+{
+	n = min(n, sk->rx_len);
+	if (n)
+		memcpy(to, sk->rx, n);
+	consume(sk, n);
+	return n;
 }
 
 size_t mock_read(int fd)
@@ -339,13 +350,15 @@ int mock_listen(int fd)
 
 /* --- descriptors --- */
 
-static struct socket *sock_open(void)
+struct socket *mock_sock_open(void)
 {
 	struct socket *s = sockets;
 	struct sock *sk = calloc(1, sizeof(*sk));
 
 	while (s->sk)
 		s++;
+	assert_true(s < sockets + MAX_FDS);
+	nsockets = max(nsockets, mock_sock_fd(s) + 1);
 	*sk = (struct sock){ .sk_protocol = IPPROTO_TCP,
 			     .sk_family = AF_INET,
 			     .sk_state = TCP_ESTABLISHED,
@@ -357,12 +370,12 @@ static struct socket *sock_open(void)
 			     .sk_state_change = native,
 			     .sk_write_space = native,
 			     .sk_error_report = native };
-	*s = (struct socket){ .sk = sk, .refs = 1 };
+	*s = (struct socket){ .sk = sk, .refs = 1, .file = (struct file *)s };
 	mock.socks++;
 	return s;
 }
 
-static void put(struct socket *s)
+void mock_sock_put(struct socket *s)
 {
 	struct sock *sk = s->sk;
 
@@ -381,16 +394,27 @@ static void put(struct socket *s)
 	mock.socks--;
 }
 
-void mock_tcp_pair(int fd[2])
+void mock_sock_turn_away(struct socket *s)
 {
-	struct socket *a = sock_open(), *b = sock_open();
+	s->sk->sk_data_ready = native;
+	mock_sock_put(s);
+}
 
+void mock_sock_join(struct socket *a, struct socket *b)
+{
 	a->sk->peer = b->sk;
 	b->sk->peer = a->sk;
-	a->sk->sk_num = 1000 + 2 * (a - sockets);
-	b->sk->sk_num = a->sk->sk_num + 1;
 	a->sk->sk_dport = ntohs(b->sk->sk_num);
 	b->sk->sk_dport = ntohs(a->sk->sk_num);
+}
+
+void mock_tcp_pair(int fd[2])
+{
+	struct socket *a = mock_sock_open(), *b = mock_sock_open();
+
+	a->sk->sk_num = 1000 + 2 * (a - sockets);
+	b->sk->sk_num = a->sk->sk_num + 1;
+	mock_sock_join(a, b);
 	a->sk->sk_rcv_saddr = b->sk->sk_daddr = 0x0a000001;
 	b->sk->sk_rcv_saddr = 0x0a000002;
 	/* Far away it may have an address that is another one's here. */
@@ -399,11 +423,10 @@ void mock_tcp_pair(int fd[2])
 	fd[1] = (int)(b - sockets);
 }
 
-/* As sk_clone_lock() does it: a child is a copy, callbacks and all. */
-int mock_accept(int fd)
+/* As sk_clone_lock() does it. */
+struct socket *mock_sock_child(const struct sock *listener)
 {
-	const struct sock *listener = sockets[fd].sk;
-	struct socket *child = sock_open();
+	struct socket *child = mock_sock_open();
 	struct sock *sk = child->sk;
 
 	assert_int_equal(listener->sk_state, TCP_LISTEN);
@@ -413,7 +436,28 @@ int mock_accept(int fd)
 	sk->sk_error_report = listener->sk_error_report;
 	if (!((uintptr_t)listener->sk_user_data & SK_USER_DATA_NOCOPY))
 		sk->sk_user_data = listener->sk_user_data;
-	return (int)(child - sockets);
+	sk->net = listener->net;
+	sk->sk_num = listener->sk_num;
+	return child;
+}
+
+int mock_accept(int fd)
+{
+	return mock_sock_fd(mock_sock_child(sockets[fd].sk));
+}
+
+int mock_sock_fd(const struct socket *s)
+{
+	return (int)(s - sockets);
+}
+
+struct sock *mock_sock_at(u16 port)
+{
+	for (int i = 0; i < nsockets; i++)
+		if (sockets[i].sk && sockets[i].sk->sk_state == TCP_LISTEN &&
+		    sockets[i].sk->sk_num == port)
+			return sockets[i].sk;
+	return NULL;
 }
 
 struct sock *mock_sock(int fd)
@@ -423,7 +467,7 @@ struct sock *mock_sock(int fd)
 
 void mock_close(int fd)
 {
-	put(&sockets[fd]);
+	mock_sock_put(&sockets[fd]);
 }
 
 struct socket *sockfd_lookup(int fd, int *err)
@@ -440,5 +484,7 @@ struct socket *sockfd_lookup(int fd, int *err)
 /* fput() leaves the rest to a worker or to the way back to user space. */
 void sockfd_put(struct socket *s)
 {
-	put(s);
+	if (!s->file)
+		mock_bug("it has no file", __func__);
+	mock_sock_put(s);
 }
