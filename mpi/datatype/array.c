@@ -106,6 +106,26 @@ static struct mpii_made *record_array(const struct array *a,
 	return m;
 }
 
+int mpii_subarray_again(const struct mpii_made *m, struct mpii_type *old,
+			struct mpii_type **result)
+{
+	MPI_Count n = m->ints[0], *wide = calloc(3 * n, sizeof(*wide));
+	struct array a = { .ndims = (int)n,
+			   .order = m->ints[m->nints - 1],
+			   .sizes = wide,
+			   .subsizes = wide + n,
+			   .starts = wide + 2 * n };
+	int err;
+
+	if (!wide)
+		return mpii_fail(MPI_ERR_NO_MEM, "no memory for a datatype");
+	for (MPI_Count i = 0; i < 3 * n; i++)
+		wide[i] = m->large ? m->counts[i] : m->ints[1 + i];
+	err = build_array(&a, old, result);
+	free(wide);
+	return err;
+}
+
 static int check_null(const struct array *a, const void *sizes,
 		      const void *subsizes, const void *starts)
 {

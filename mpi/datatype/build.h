@@ -29,6 +29,13 @@ int mpii_type_wrap(struct mpii_type **inner, MPI_Aint disp, MPI_Count count,
 /* Give a type that has ended other bounds. */
 void mpii_type_bounds(struct mpii_type *t, MPI_Aint lb, MPI_Aint extent);
 
+/* A subarray or a distributed array once more, as its record says, of another
+ * type than then. MPI code with words; *result is held for the caller. */
+int mpii_subarray_again(const struct mpii_made *m, struct mpii_type *old,
+			struct mpii_type **result);
+int mpii_darray_again(const struct mpii_made *m, struct mpii_type *old,
+		      struct mpii_type **result);
+
 /* The object of a handle, or MPI_ERR_TYPE raised. */
 int mpii_type_arg(const char *func, MPI_Datatype h, struct mpii_type **t);
 /* For every constructor: check the arguments they all have … */

@@ -182,6 +182,31 @@ static struct mpii_made *record_darray(const struct darray *a,
 	return m;
 }
 
+int mpii_darray_again(const struct mpii_made *m, struct mpii_type *old,
+		      struct mpii_type **result)
+{
+	int n = m->ints[2];
+	const int *more = m->ints + 3 + (m->large ? 0 : n);
+	MPI_Count *wide = calloc(n, sizeof(*wide));
+	struct darray a = { .size = m->ints[0],
+			    .rank = m->ints[1],
+			    .ndims = n,
+			    .order = more[3 * n],
+			    .gsizes = wide,
+			    .distribs = more,
+			    .dargs = more + n,
+			    .psizes = more + 2 * n };
+	int err;
+
+	if (!wide)
+		return mpii_fail(MPI_ERR_NO_MEM, "no memory for a datatype");
+	for (int i = 0; i < n; i++)
+		wide[i] = m->large ? m->counts[i] : m->ints[3 + i];
+	err = build_darray(&a, old, result);
+	free(wide);
+	return err;
+}
+
 static int check_null(const struct darray *a, const void *gsizes)
 {
 	if (a->ndims <= 0 || (gsizes && a->distribs && a->dargs && a->psizes))

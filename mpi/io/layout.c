@@ -64,6 +64,9 @@ static int scaled(const struct mpii_type *t, MPI_Count from, MPI_Count to,
 	}
 	mpii_layout_end(n);
 	mpii_type_bounds(n, t->lb / from * to, t->extent / from * to);
+	n->true_lb = t->true_lb / from * to;
+	n->true_extent = t->true_extent / from * to;
+	n->marked = t->marked; /* or a struct would go by this member only */
 	n->committed = true;
 	*layout = n;
 	return MPI_SUCCESS;
@@ -147,31 +150,59 @@ static int add_one(struct mpii_build *b, const struct mpii_made *m,
 	case MPI_COMBINER_HINDEXED_BLOCK:
 		return add_indexed(b, m, old);
 	default:
-		return mpii_fail(MPI_ERR_UNSUPPORTED_DATAREP,
-				 "an array of structs whose members have "
-				 "another size in the file cannot be laid out");
+		return mpii_fail(MPI_ERR_INTERN,
+				 "a datatype of combiner %d cannot be laid out",
+				 m->combiner);
 	}
 }
 
-static int again(const struct io_sizes *s, struct mpii_type *t,
-		 struct mpii_type **layout)
+/* Arrays are built by those who know how. */
+static int again_array(const struct io_sizes *s, const struct mpii_made *m,
+		       struct mpii_type **layout)
 {
-	const struct mpii_made *m = t->made;
-	struct mpii_type *old = NULL;
-	struct mpii_build b;
-	int err = mpii_build_begin(&b);
+	struct mpii_type *old;
+	int err = io_layout_make(s, m->types[0], &old);
 
 	if (err)
 		return err;
-	if (m->combiner == MPI_COMBINER_STRUCT) {
-		err = add_struct(s, &b, m);
-	} else {
-		err = io_layout_make(s, m->types[0], &old);
-		if (!err)
-			err = add_one(&b, m, old);
-	}
-	if (old)
-		mpii_type_put(old);
+	err = m->combiner == MPI_COMBINER_SUBARRAY ?
+		      mpii_subarray_again(m, old, layout) :
+		      mpii_darray_again(m, old, layout);
+	mpii_type_put(old);
+	if (!err)
+		(*layout)->committed = true;
+	return err;
+}
+
+static int add_parts(const struct io_sizes *s, struct mpii_build *b,
+		     const struct mpii_made *m)
+{
+	struct mpii_type *old;
+	int err;
+
+	if (m->combiner == MPI_COMBINER_STRUCT)
+		return add_struct(s, b, m);
+	err = io_layout_make(s, m->types[0], &old);
+	if (err)
+		return err;
+	err = add_one(b, m, old);
+	mpii_type_put(old);
+	return err;
+}
+
+static int again(const struct io_sizes *s, const struct mpii_made *m,
+		 struct mpii_type **layout)
+{
+	struct mpii_build b;
+	int err;
+
+	if (m->combiner == MPI_COMBINER_SUBARRAY ||
+	    m->combiner == MPI_COMBINER_DARRAY)
+		return again_array(s, m, layout);
+	err = mpii_build_begin(&b);
+	if (err)
+		return err;
+	err = add_parts(s, &b, m);
 	if (err) {
 		mpii_type_put(b.t);
 		return err;
@@ -223,7 +254,7 @@ int io_layout_make(const struct io_sizes *s, struct mpii_type *t,
 		return MPI_SUCCESS;
 	}
 	if (!t->predefined && !uniform(t))
-		return again(s, t, layout);
+		return again(s, t->made, layout);
 	if (t->predefined)
 		basic = t;
 	err = s->size(s, basic, &bytes);

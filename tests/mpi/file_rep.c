@@ -117,6 +117,88 @@ static void test_sizes(void)
 	OK(MPI_File_close(&f));
 }
 
+struct item {
+	long l;
+	char c;
+};
+
+static MPI_Datatype item_type(void)
+{
+	const int lens[] = { 1, 1 };
+	const MPI_Aint displs[] = { offsetof(struct item, l),
+				    offsetof(struct item, c) };
+	const MPI_Datatype types[] = { MPI_LONG, MPI_CHAR };
+	MPI_Datatype t;
+
+	OK(MPI_Type_create_struct(2, lens, displs, types, &t));
+	OK(MPI_Type_commit(&t));
+	return t;
+}
+
+/* One column pair of an array of 3 x 2 * size structs, through a view: item
+ * i of this rank is number @at[i] of the array, wherever that is in the file. */
+static void try_columns(MPI_Datatype item, MPI_Datatype columns, const int *at)
+{
+	struct item out[6], in[6];
+	MPI_Aint extent, whole;
+	MPI_Offset byte;
+	MPI_Status st;
+
+	OK(MPI_File_set_view(f, 40, item, columns, "external32",
+			     MPI_INFO_NULL));
+	OK(MPI_File_get_type_extent(f, item, &extent));
+	CHECK(extent >= 9 && extent < (MPI_Aint)sizeof(struct item));
+	OK(MPI_File_get_type_extent(f, columns, &whole));
+	EQUAL(whole, 6 * size * extent);
+	for (int i = 0; i < 6; i++) {
+		OK(MPI_File_get_byte_offset(f, i, &byte));
+		EQUAL(byte, 40 + at[i] * extent);
+		out[i] = (struct item){ 100 * rank + i, (char)('a' + i) };
+	}
+	OK(MPI_File_write_at_all(f, 0, out, 6, item, &st));
+	EQUAL(count_of(&st, item), 6);
+	memset(in, 0, sizeof(in));
+	OK(MPI_File_read_at_all(f, 0, in, 6, item, &st));
+	EQUAL(count_of(&st, item), 6);
+	for (int i = 0; i < 6; i++)
+		CHECK(in[i].l == out[i].l && in[i].c == out[i].c);
+}
+
+/* Arrays of structs whose members have other sizes in the file. */
+static void test_arrays(void)
+{
+	const int sizes[] = { 3, 2 * size }, subsizes[] = { 3, 2 };
+	const int starts[] = { 0, 2 * rank };
+	const MPI_Count large[] = { 3, 2 * size }, sub[] = { 3, 2 };
+	const MPI_Count first[] = { 0, 2 * rank };
+	const int distribs[] = { MPI_DISTRIBUTE_NONE, MPI_DISTRIBUTE_CYCLIC };
+	const int dargs[] = { MPI_DISTRIBUTE_DFLT_DARG, 1 };
+	const int psizes[] = { 1, size };
+	MPI_Datatype item = item_type(), t[4];
+	int block[6], cyclic[6];
+
+	for (int i = 0; i < 6; i++) {
+		block[i] = i / 2 * 2 * size + 2 * rank + i % 2;
+		cyclic[i] = i / 2 * 2 * size + rank + i % 2 * size;
+	}
+	OK(MPI_Type_create_subarray(2, sizes, subsizes, starts, MPI_ORDER_C,
+				    item, &t[0]));
+	OK(MPI_Type_create_subarray_c(2, large, sub, first, MPI_ORDER_C, item,
+				      &t[1]));
+	OK(MPI_Type_create_darray(size, rank, 2, sizes, distribs, dargs, psizes,
+				  MPI_ORDER_C, item, &t[2]));
+	OK(MPI_Type_create_darray_c(size, rank, 2, large, distribs, dargs,
+				    psizes, MPI_ORDER_C, item, &t[3]));
+	open_file();
+	for (int i = 0; i < 4; i++) {
+		OK(MPI_Type_commit(&t[i]));
+		try_columns(item, t[i], i < 2 ? block : cyclic);
+		OK(MPI_Type_free(&t[i]));
+	}
+	OK(MPI_Type_free(&item));
+	OK(MPI_File_close(&f));
+}
+
 /* --- functions of the program: each int is three bytes, low one first --- */
 
 static int called[3];
@@ -212,6 +294,7 @@ int main(int argc, char **argv)
 	OK(MPI_Bcast(name, sizeof(name), MPI_CHAR, 0, WORLD));
 	test_order();
 	test_sizes();
+	test_arrays();
 	test_program();
 	return finish();
 }
