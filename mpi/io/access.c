@@ -26,8 +26,24 @@ void io_access_unpack(const struct io_access *a, MPI_Count off,
 		mpii_unpack(a->t, a->buf, a->count, off, from, n);
 }
 
+/* Views whose filetype can be used once only. */
+static int check_once(const struct io_access *a)
+{
+	if (!(a->write ? a->v->write_once : a->v->read_once) ||
+	    a->pos + a->bytes <= a->place.t->size)
+		return MPI_SUCCESS;
+	return mpii_fail(MPI_ERR_TYPE,
+			 "%s \"%s\": instances of filetype interleave or "
+			 "overlap, so no more than the first can be used",
+			 io_access_verb(a), a->f->name);
+}
+
 int io_access_begin(struct io_access *a)
 {
+	int err = check_once(a);
+
+	if (err)
+		return err;
 	if (!io_rep_converts(a->v->rep) || a->bytes == 0)
 		return MPI_SUCCESS;
 	a->staged = malloc(a->bytes);

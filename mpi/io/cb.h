@@ -36,8 +36,13 @@ struct io_cb {
 /* MPI codes with words. */
 int io_cb_init(struct mpii_file *f);
 void io_cb_free(struct mpii_file *f);
-/* All ranks together: learn what view each has set with this one. */
-int io_cb_meet(struct mpii_file *f, struct io_view *v);
+/*
+ * All ranks together (meet.c): learn what view each sets with this one, and take
+ * the hints of rank 0. @code: this rank has no view, and why. MPI code with words,
+ * the same class everywhere.
+ */
+int io_cb_meet(struct mpii_file *f, struct io_view *v,
+	       const struct io_hints *hints, int code);
 /* What rank @i has set with it. */
 struct io_theirs io_cb_theirs(const struct io_view *v, int i);
 /* Other hints, the same at all ranks. */

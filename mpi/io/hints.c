@@ -130,6 +130,19 @@ void io_hints_take(struct io_hints *h, const struct mpii_info *info)
 	}
 }
 
+int io_hints_set(struct mpii_file *f, const struct mpii_info *info)
+{
+	struct io_hints h = f->hints;
+	int err;
+
+	if (info)
+		io_hints_take(&h, info);
+	err = io_spread(f, &h, sizeof(h));
+	if (!err && memcmp(&h, &f->hints, sizeof(h)))
+		io_cb_hints(f, &h);
+	return err;
+}
+
 static bool describe(const struct io_hints *h, const struct hint *hint,
 		     struct mpii_info *info)
 {

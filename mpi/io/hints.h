@@ -26,6 +26,9 @@ struct io_hints {
 void io_hints_default(struct io_hints *h);
 /* Takes from @info what is known and valid, and leaves the rest. */
 void io_hints_take(struct io_hints *h, const struct mpii_info *info);
+/* The same for a file, by all ranks together: those of rank 0 count. NULL: it has
+ * none to give. MPI code with words. */
+int io_hints_set(struct mpii_file *f, const struct mpii_info *info);
 /* All that is in use, to an info that no other thread knows. False: no memory. */
 bool io_hints_describe(const struct mpii_file *f, struct mpii_info *info);
 

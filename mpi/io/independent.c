@@ -252,10 +252,20 @@ static bool window_pieces(struct io_access *a, const struct window *win)
 	return !a->error && part.done == win->end - win->pos;
 }
 
+/* Memory of that size is expensive to get: no more than is used. */
+static char *sieve_buffer(const struct io_access *a, MPI_Count *size)
+{
+	MPI_Offset lo = io_place_byte(&a->place, a->pos);
+	MPI_Offset hi = io_place_byte(&a->place, a->pos + a->bytes - 1) + 1;
+
+	*size = min_count(a->f->hints.ind_rd_buffer_size, hi - lo);
+	return malloc(*size);
+}
+
 static void sieve(struct io_access *a)
 {
-	MPI_Count size = a->f->hints.ind_rd_buffer_size;
-	char *buf = malloc(size);
+	MPI_Count size;
+	char *buf = sieve_buffer(a, &size);
 	struct window win;
 
 	if (!buf) {

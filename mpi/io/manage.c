@@ -81,13 +81,13 @@ static int truncate_to(struct mpii_file *f, MPI_Offset size)
 /* Room for all bytes up to @size; those that were written stay. */
 static int reserve(struct mpii_file *f, MPI_Offset size)
 {
-	int error;
+	int error = 0;
 
-	do
-		error = posix_fallocate(f->fd, 0, size ? size : 1);
-	while (error == EINTR);
-	if (!error && size == 0)
+	if (size == 0)
 		return 0;
+	do
+		error = posix_fallocate(f->fd, 0, size);
+	while (error == EINTR);
 	return -error;
 }
 
@@ -215,7 +215,6 @@ int PMPI_File_set_info(MPI_File fh, MPI_Info info)
 {
 	static const char func[] = "MPI_File_set_info";
 	struct mpii_file *f = mpii_file_get(fh);
-	struct io_hints h;
 	int err = MPI_SUCCESS;
 
 	if (!f)
@@ -227,15 +226,9 @@ int PMPI_File_set_info(MPI_File fh, MPI_Info info)
 					"info is not an info object or was "
 					"freed");
 	err = io_agree_now(f, err, 0, "setting hints of");
-	if (err)
-		return io_raise(f, err, func);
-	h = f->hints;
-	io_hints_take(&h, mpii_info_get(info));
-	err = io_spread(f, &h, sizeof(h));
-	if (err)
-		return io_raise(f, err, func);
-	io_cb_hints(f, &h);
-	return MPI_SUCCESS;
+	if (!err)
+		err = io_hints_set(f, mpii_info_get(info));
+	return err ? io_raise(f, err, func) : MPI_SUCCESS;
 }
 MPII_ALIAS(File_set_info);
 

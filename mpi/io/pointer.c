@@ -29,7 +29,9 @@ static int end_of(struct mpii_file *f, MPI_Offset *etype)
 		return MPI_SUCCESS;
 	/* so far that it lies behind the end, whatever the type is */
 	far = size - p.disp;
-	if (!p.contiguous && p.t->extent > 0)
+	if (f->view->read_once)
+		far = p.t->size;
+	else if (!p.contiguous && p.t->extent > 0)
 		far = (far / p.t->extent + 1) * p.t->size;
 	pos = io_place_find(&p, size, 0, far);
 	*etype = (pos + f->view->esize - 1) / f->view->esize;

@@ -36,6 +36,7 @@ struct io_shared {
 	int fd;		   /* rank 0's, while others map it */
 	struct o2g_mem *mem;
 	struct o2g_key key;
+	atomic_bool moved; /* by this rank, since it was at 0 */
 };
 
 /* What rank 0 tells the others. */
@@ -117,7 +118,7 @@ int io_shared_init(struct mpii_file *f, MPI_Offset at)
 	if (!s)
 		code = mpii_fail(MPI_ERR_NO_MEM, "out of memory");
 	else
-		s->fd = -1;
+		*s = (struct io_shared){ .fd = -1, .moved = at != 0 };
 	if (!code && f->comm->rank == 0)
 		code = make(s, at, &w);
 	err = io_spread(f, &w, sizeof(w));
@@ -178,6 +179,8 @@ int io_shared_advance(struct mpii_file *f, MPI_Offset etypes, MPI_Offset *at)
 	int64_t was = 0;
 	int err;
 
+	if (etypes)
+		atomic_store_explicit(&s->moved, true, memory_order_relaxed);
 	if (s->page) {
 		*at = __atomic_fetch_add(&s->page->pointer, etypes,
 					 __ATOMIC_SEQ_CST);
@@ -194,14 +197,21 @@ int io_shared_advance_all(const struct coll *k, struct mpii_file *f,
 {
 	struct coll_args a = { .r = coll_side(at, sizeof(*at), coll_bytes()) };
 
+	atomic_store_explicit(&f->shared->moved, true, memory_order_relaxed);
 	if (k->c->rank == 0)
 		*at = __atomic_fetch_add(&f->shared->page->pointer, etypes,
 					 __ATOMIC_SEQ_CST);
 	return k->c->size > 1 ? coll_bcast(k, &a) : MPI_SUCCESS;
 }
 
+bool io_shared_moved(const struct mpii_file *f)
+{
+	return atomic_load_explicit(&f->shared->moved, memory_order_relaxed);
+}
+
 void io_shared_set(struct mpii_file *f, MPI_Offset at)
 {
+	atomic_store_explicit(&f->shared->moved, at != 0, memory_order_relaxed);
 	if (f->comm->rank == 0)
 		__atomic_store_n(&f->shared->page->pointer, at,
 				 __ATOMIC_SEQ_CST);

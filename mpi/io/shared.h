@@ -12,6 +12,8 @@ int io_shared_init(struct mpii_file *f, MPI_Offset at);
 void io_shared_free(struct mpii_file *f);
 /* All ranks together, before they meet again. */
 void io_shared_set(struct mpii_file *f, MPI_Offset at);
+/* Does this rank know that it is not at 0? */
+bool io_shared_moved(const struct mpii_file *f);
 /* Move on by @etypes; *at is where it was. */
 int io_shared_advance(struct mpii_file *f, MPI_Offset etypes, MPI_Offset *at);
 /* The same once for all, in a collective call. */

@@ -71,9 +71,10 @@ static int check_type(MPI_Datatype h, const char *arg, struct mpii_type **t)
 	return MPI_SUCCESS;
 }
 
-static int check_layout(const struct mpii_file *f, const struct io_view *v)
+static int check_layout(const struct mpii_file *f, struct io_view *v)
 {
 	const struct mpii_type *t = v->layout;
+	bool tiles, apart, overlaps = io_type_overlaps(t, &apart);
 
 	if (v->esize == 0)
 		return mpii_fail(MPI_ERR_TYPE, "etype has no data");
@@ -82,14 +83,16 @@ static int check_layout(const struct mpii_file *f, const struct io_view *v)
 				 "filetype has %lld bytes, which is no "
 				 "multiple of the %lld of etype",
 				 (long long)t->size, (long long)v->esize);
-	if (!io_type_monotonic(t))
+	if (!io_type_monotonic(t, &tiles))
 		return mpii_fail(MPI_ERR_TYPE,
 				 "the displacements of filetype are negative "
 				 "or decrease");
-	if (!(f->amode & MPI_MODE_RDONLY) && io_type_overlaps(t))
+	if (!(f->amode & MPI_MODE_RDONLY) && overlaps)
 		return mpii_fail(MPI_ERR_TYPE,
 				 "parts of filetype overlap, but the file was "
 				 "opened for writing");
+	v->read_once = !tiles;
+	v->write_once = !tiles || !apart;
 	return MPI_SUCCESS;
 }
 
@@ -177,20 +180,20 @@ int PMPI_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype,
 	static const char func[] = "MPI_File_set_view";
 	struct mpii_file *f = mpii_file_get(fh);
 	struct io_view *v = NULL, *old;
+	struct io_hints hints;
 	int err = MPI_SUCCESS;
 
 	if (!f)
 		return mpii_bad_file(fh, func);
+	hints = f->hints;
 	if (info != MPI_INFO_NULL && !mpii_info_get(info))
 		err = mpii_fail(MPI_ERR_INFO,
 				"info is not an info object or was freed");
 	if (!err)
 		err = make(f, disp, etype, filetype, datarep, &v);
-	err = io_agree_now(f, err, 0, "setting a view of");
-	if (!err) {
-		io_shared_set(f, 0);
-		err = io_cb_meet(f, v);
-	}
+	if (!err && info != MPI_INFO_NULL)
+		io_hints_take(&hints, mpii_info_get(info));
+	err = io_cb_meet(f, v, &hints, err);
 	if (err) {
 		io_view_put(v);
 		return io_raise(f, err, func);

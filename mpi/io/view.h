@@ -25,15 +25,19 @@ struct io_view {
 	MPI_Count esize;
 	const struct io_rep *rep;
 	bool contiguous; /* position p is byte disp + p */
+	/* Instances of the filetype interleave, or overlap: the first one can be
+	 * read, or written. Programs that use no more set such views. */
+	bool read_once, write_once;
 	/* what the other ranks have set with it; NULL: all have this one */
 	struct io_theirs *theirs;
 	struct mpii_block *their_blocks;
 };
 
-/* Nowhere below 0, and never going back? */
-bool io_type_monotonic(const struct mpii_type *t);
-/* Do bytes belong to it twice? */
-bool io_type_overlaps(const struct mpii_type *t);
+/* Nowhere below 0, and never going back? And *tiles, from one instance to the
+ * next? */
+bool io_type_monotonic(const struct mpii_type *t, bool *tiles);
+/* Do bytes belong to it twice? Without *tiles, to two instances? */
+bool io_type_overlaps(const struct mpii_type *t, bool *tiles);
 
 /* Of MPI_BYTE at 0: what every file starts with. NULL: out of memory. */
 struct io_view *io_view_bytes(void);

@@ -261,10 +261,12 @@ static bool list_ok(const struct mpii_type *t, bool apart, struct span *all)
 	return true;
 }
 
-static bool type_ok(const struct mpii_type *t, bool apart)
+/* Is a type all right, and does it stay so laid end to end? */
+static bool type_ok(const struct mpii_type *t, bool apart, bool *tiles)
 {
 	struct span s = { 0, 0, 0 };
 
+	*tiles = true;
 	if (t->size == 0)
 		return true;
 	if (!list_ok(t, apart, &s))
@@ -272,16 +274,16 @@ static bool type_ok(const struct mpii_type *t, bool apart)
 	for (int i = t->nloops - 1; i >= 0; i--)
 		if (!repeat(&s, t->loops[i].n, t->loops[i].stride, apart))
 			return false;
-	/* It is laid end to end any number of times. */
-	return s.first >= 0 && repeat(&s, 2, t->extent, apart);
+	*tiles = repeat(&s, 2, t->extent, apart);
+	return s.first >= 0;
 }
 
-bool io_type_monotonic(const struct mpii_type *t)
+bool io_type_monotonic(const struct mpii_type *t, bool *tiles)
 {
-	return type_ok(t, false);
+	return type_ok(t, false, tiles);
 }
 
-bool io_type_overlaps(const struct mpii_type *t)
+bool io_type_overlaps(const struct mpii_type *t, bool *tiles)
 {
-	return !type_ok(t, true);
+	return !type_ok(t, true, tiles);
 }

@@ -188,8 +188,14 @@ static void test_refusals(void)
 	      MPI_ERR_TYPE);
 	OK(MPI_Type_create_resized(MPI_INT, 0, 2, &twice));
 	OK(MPI_Type_commit(&twice));
-	FAILS(MPI_File_set_view(f, 0, MPI_BYTE, twice, "native", MPI_INFO_NULL),
-	      MPI_ERR_TYPE);
+	/* instances that overlap: the first can be written */
+	OK(MPI_File_set_view(f, 0, MPI_BYTE, twice, "native", MPI_INFO_NULL));
+	OK(MPI_File_write_at(f, 0, v, 1, MPI_INT, IGNORE));
+	OK(MPI_File_write_at_all(f, 0, v, 1, MPI_INT, IGNORE));
+	FAILS(MPI_File_write_at(f, 4, v, 1, MPI_INT, IGNORE), MPI_ERR_TYPE);
+	FAILS(MPI_File_write_at_all(f, 0, v, 2, MPI_INT, IGNORE), MPI_ERR_TYPE);
+	OK(MPI_File_iwrite_at(f, 1, v, 1, MPI_INT, &q));
+	FAILS(MPI_Wait(&q, IGNORE), MPI_ERR_TYPE);
 	FAILS(MPI_File_set_view(f, 0, MPI_DOUBLE, MPI_INT, "native",
 				MPI_INFO_NULL),
 	      MPI_ERR_TYPE);
@@ -242,6 +248,13 @@ static void test_one_fails(void)
 		FAILS(MPI_File_set_size(f, rank), MPI_ERR_NOT_SAME);
 		FAILS(MPI_File_seek_shared(f, rank, MPI_SEEK_SET),
 		      MPI_ERR_NOT_SAME);
+		FAILS(MPI_File_set_view(f, 0, MPI_INT, MPI_INT,
+					last ? "internal" : "native",
+					MPI_INFO_NULL),
+		      MPI_ERR_NOT_SAME);
+		FAILS(MPI_File_set_view(f, 0, last ? MPI_INT : MPI_DOUBLE,
+					MPI_DOUBLE, "native", MPI_INFO_NULL),
+		      MPI_ERR_NOT_SAME);
 	}
 	/* and everything still works */
 	OK(MPI_File_write_at_all(f, rank * 4, &v, 1, MPI_INT, IGNORE));
@@ -256,6 +269,8 @@ static void test_sizes(void)
 	MPI_File f = open_new(RW);
 	char byte = 7;
 
+	EQUAL(size_of(f), 0);
+	OK(MPI_File_preallocate(f, 0));
 	EQUAL(size_of(f), 0);
 	OK(MPI_File_preallocate(f, 1000));
 	EQUAL(size_of(f), 1000);
@@ -311,6 +326,13 @@ static void test_hints(void)
 	OK(MPI_File_get_info(f, &used));
 	OK(MPI_Info_get(used, "cb_buffer_size", 63, value, &flag));
 	CHECK(flag && !strcmp(value, "131072"));
+	OK(MPI_Info_free(&used));
+	/* a view may bring others */
+	OK(MPI_Info_set(info, "cb_buffer_size", "262144"));
+	OK(MPI_File_set_view(f, 0, MPI_INT, MPI_INT, "native", info));
+	OK(MPI_File_get_info(f, &used));
+	OK(MPI_Info_get(used, "cb_buffer_size", 63, value, &flag));
+	CHECK(flag && !strcmp(value, "262144"));
 	OK(MPI_Info_free(&used));
 	OK(MPI_Info_free(&info));
 	OK(MPI_File_get_group(f, &group));
