@@ -76,14 +76,15 @@ INC_channel := -Ichannel -Icore -Ibase -Iinclude -Iengine/env
 INC_engine  := -Iengine -Iengine/info $(INC_channel)
 INC_mpi     := -Impi -Ibase -Iinclude -I$(BUILD)/include
 INC_launch  := -Ilaunch/pmi -Ibase -Iinclude
+INC_dsm     := -Idsm/proto -Idsm/lib -Idsm/lib/env -Ilaunch/pmi -Ibase -Iinclude
 INC_tools   := -Itools -Iengine/info -Iengine/env -Ichannel -Ibase -Iinclude -Impi \
                -I$(BUILD)/include
 # Tests see everything.
-INC_tests   := $(INC_engine) $(INC_mpi) -Ilaunch/pmi
+INC_tests   := $(INC_engine) $(INC_mpi) -Ilaunch/pmi -Idsm/proto -Idsm/lib/env
 INC         := $(INC_tests) $(DEFS)
 # $(call inc,SOURCE): what is given to the compiler for it.
 inc = $(INC_$(firstword $(subst /, ,$(1)))) $(DEFS)
-INC_FOLDERS := core base channel engine mpi launch tools tests
+INC_FOLDERS := core base channel engine mpi launch dsm tools tests
 ALL_INC     := $(DEFS) $(foreach f,$(INC_FOLDERS),$(f): $(INC_$(f)))
 # What the caller gives comes after ours, once, also when make calls make.
 ours := -std=gnu11 $(OPT) $(WARN) $(SANITIZE) -fno-strict-aliasing -pthread
@@ -331,7 +332,7 @@ format-check:
 
 # Not tests/, which are run under sanitizers, nor programs for BPF.
 LINT_FILES = $(filter-out %.bpf.c,$(filter %.c,$(shell git ls-files \
-               base core engine channel mpi launch tools examples bench)))
+               base core engine channel mpi launch dsm tools examples bench)))
 .PHONY: lint compdb coverage
 lint:
 	@scripts/setup lint

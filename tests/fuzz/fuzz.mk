@@ -12,7 +12,7 @@
 FUZZ_CC      ?= clang
 FUZZ_SRC     := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_TARGETS := $(patsubst %.c,$(BUILD)/%,$(FUZZ_SRC))
-FUZZ_HDR     := $(wildcard include/*.h core/*.h base/*.h engine/*.h engine/env/*.h channel/*.h \
+FUZZ_HDR     := $(wildcard include/*.h core/*.h base/*.h engine/*.h engine/env/*.h channel/*.h dsm/proto/*.h \
                   tests/fuzz/*.h tests/unit/*.h tests/mock/*.h)
 FUZZ_FLAGS   := -std=gnu11 -O1 -g $(WARN) -fno-strict-aliasing \
                 -fsanitize=fuzzer,address,undefined \

@@ -24,7 +24,7 @@ may()
 
 may_not()
 {
-	[ -n "$(find core base channel engine include mpi launch -path "*/$2")" ] ||
+	[ -n "$(find core base channel engine include mpi launch dsm -path "*/$2")" ] ||
 		fail "there is no $2; name another here"
 	compiles "$1" "$2" && fail "$1/ must not include $2, and that compiles"
 	grep -q "$2: No such file" "$TMP/err" && return
@@ -47,6 +47,9 @@ may mpi comm/comm.h
 may mpi coll/coll.h
 may launch pmi.h
 may launch clock.h
+may dsm o2g.h
+may dsm pmi.h
+may dsm settings.h
 may tools choose.h
 may tools settings.h
 
@@ -71,11 +74,18 @@ may_not mpi pmi.h
 may_not launch ep.h
 may_not launch comm/comm.h
 may_not launch channel.h
+may_not core dsm_env.h
+may_not mpi dsm_set.h
+may_not engine dsm_proto.h
+may_not dsm ep.h
+may_not dsm channel.h
+may_not dsm env.h
+may_not dsm comm/comm.h
 may_not tools ep.h
 may_not tools proto.h
 
 # A path around the lists: the core's env.h, which names o2g.h, is the only one.
-around=$(grep -rn '^#include "\.\./' core base channel engine driver mpi launch tools |
+around=$(grep -rn '^#include "\.\./' core base channel engine driver mpi launch dsm tools |
 	grep -v '^engine/env/env.h:')
 [ -z "$around" ] || { echo "$around"; fail "an include that goes around the lists"; }
 

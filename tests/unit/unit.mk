@@ -13,6 +13,7 @@
 # make unit              build and run them all
 # make print-unit-tests  the programs, one per line
 # make core-freestanding core/ needs nothing but env.h and memcpy and friends
+# make dsm-freestanding  dsm/proto needs nothing but dsm_env.h
 
 # Those of the driver have rules of their own.
 UNIT_SRC   := $(filter-out tests/unit/test_driver_%, \
@@ -58,10 +59,10 @@ endef
 $(foreach t,$(notdir $(basename $(UNIT_SRC))),$(eval $(call UNIT_RULE,$(t))))
 -include $(sort $(UNIT_OBJ:.o=.d))
 
-test-build: $(UNIT_TESTS) core-freestanding
+test-build: $(UNIT_TESTS) core-freestanding dsm-freestanding
 
-.PHONY: unit print-unit-tests core-freestanding
-unit: $(UNIT_TESTS) $(MOCK_TESTS) core-freestanding
+.PHONY: unit print-unit-tests core-freestanding dsm-freestanding
+unit: $(UNIT_TESTS) $(MOCK_TESTS) core-freestanding dsm-freestanding
 	@failed=0; for t in $(UNIT_TESTS) $(MOCK_TESTS); do \
 	  echo "== $$t"; timeout $(UNIT_TIMEOUT) $$t || failed=$$((failed + 1)); \
 	done; \
@@ -73,23 +74,40 @@ print-unit-tests:
 	@printf '%s\n' $(UNIT_TESTS)
 
 # The core once more, with a stub env.h, no headers of the system but those a
-# freestanding compiler brings, and no symbol that the kernel would not have.
-FREE_OBJ := $(patsubst core/%.c,$(BUILD)/freestanding/%.o,$(wildcard core/*.c))
+# freestanding compiler brings, and no symbol that the kernel would not have. And the
+# same for the protocol of shared memory.
+FREE_CC := $(CC) -std=gnu11 -O2 -Wall -Wextra -Werror -Wno-unused-parameter \
+           -ffreestanding -nostdinc -fno-strict-aliasing -fno-stack-protector \
+           -fno-pie -mgeneral-regs-only -Itests/mock/freestanding
+FREE_CORE := $(patsubst %.c,$(BUILD)/freestanding/%.o,$(wildcard core/*.c))
+FREE_DSM  := $(patsubst %.c,$(BUILD)/freestanding/%.o,$(wildcard dsm/proto/*.c))
 
-$(BUILD)/freestanding/%.o: core/%.c tests/mock/freestanding/env.h $(wildcard core/*.h)
+$(FREE_CORE): $(BUILD)/freestanding/%.o: %.c tests/mock/freestanding/env.h \
+              $(wildcard core/*.h)
 	@mkdir -p $(@D)
-	$(CC) -std=gnu11 -O2 -Wall -Wextra -Werror -Wno-unused-parameter \
-	  -ffreestanding -nostdinc -fno-strict-aliasing -fno-stack-protector \
-	  -fno-pie -mgeneral-regs-only -Itests/mock/freestanding -Icore -c $< -o $@
+	$(FREE_CC) -Icore -c $< -o $@
 
-core-freestanding: $(FREE_OBJ)
-	@ld -r -o $(BUILD)/freestanding/core.all $(FREE_OBJ)
-	@bad=$$(nm -u $(BUILD)/freestanding/core.all | awk '{print $$2}' | \
-	  grep -Evx 'memcpy|memset|memmove|memcmp'); \
-	if [ -n "$$bad" ]; then \
-	  echo "core/ needs more than env.h gives: "$$bad; exit 1; \
-	fi
-	@if nm $(BUILD)/freestanding/core.all | grep -E ' [BbDdCc] '; then \
-	  echo "core/ has the writable globals above; it must have none"; exit 1; \
-	fi
-	@echo "core/ is freestanding"
+$(FREE_DSM): $(BUILD)/freestanding/%.o: %.c tests/mock/freestanding/dsm_env.h \
+             $(wildcard dsm/proto/*.h)
+	@mkdir -p $(@D)
+	$(FREE_CC) -Idsm/proto -c $< -o $@
+
+# $(call freestanding,FOLDER,OBJECTS)
+define freestanding
+@mkdir -p $(BUILD)/freestanding
+@ld -r -o $(BUILD)/freestanding/$(subst /,-,$(1)).all $(2)
+@bad=$$(nm -u $(BUILD)/freestanding/$(subst /,-,$(1)).all | awk '{print $$2}' | \
+  grep -Evx 'memcpy|memset|memmove|memcmp'); \
+if [ -n "$$bad" ]; then \
+  echo "$(1)/ needs more than it is given: "$$bad; exit 1; \
+fi
+@if nm $(BUILD)/freestanding/$(subst /,-,$(1)).all | grep -E ' [BbDdCc] '; then \
+  echo "$(1)/ has the writable globals above; it must have none"; exit 1; \
+fi
+@echo "$(1)/ is freestanding"
+endef
+
+core-freestanding: $(FREE_CORE)
+	$(call freestanding,core,$(FREE_CORE))
+dsm-freestanding: $(FREE_DSM)
+	$(call freestanding,dsm/proto,$(FREE_DSM))
