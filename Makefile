@@ -76,7 +76,7 @@ INC_channel := -Ichannel -Icore -Ibase -Iinclude -Iengine/env
 INC_engine  := -Iengine -Iengine/info $(INC_channel)
 INC_mpi     := -Impi -Ibase -Iinclude -I$(BUILD)/include
 INC_launch  := -Ilaunch/pmi -Ibase -Iinclude
-INC_dsm     := -Idsm/proto -Idsm/lib -Idsm/lib/env -Ilaunch/pmi -Ibase -Iinclude
+INC_dsm     := -Idsm/proto -Idsm/lib -Idsm/lib/env -Ibase -Iinclude -I$(BUILD)/include
 INC_tools   := -Itools -Iengine/info -Iengine/env -Ichannel -Ibase -Iinclude -Impi \
                -I$(BUILD)/include
 # Tests see everything.

@@ -48,7 +48,7 @@ may mpi coll/coll.h
 may launch pmi.h
 may launch clock.h
 may dsm o2g.h
-may dsm pmi.h
+may dsm mpi.h
 may dsm settings.h
 may tools choose.h
 may tools settings.h
@@ -78,6 +78,7 @@ may_not core dsm_env.h
 may_not mpi dsm_set.h
 may_not engine dsm_proto.h
 may_not dsm ep.h
+may_not dsm pmi.h
 may_not dsm channel.h
 may_not dsm env.h
 may_not dsm comm/comm.h
