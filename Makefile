@@ -117,7 +117,9 @@ EXAMPLES     := $(patsubst examples/%.c,$(BUILD)/examples/%, \
                   $(wildcard examples/*.c))
 EXAMPLES_MPI := $(patsubst %.c,$(BUILD)/%, \
                   $(shell grep -ls '^.include <mpi.h>' examples/*.c))
-EXAMPLES_O2G := $(filter-out $(EXAMPLES_MPI),$(EXAMPLES))
+EXAMPLES_DSM := $(patsubst %.c,$(BUILD)/%, \
+                  $(shell grep -ls '^.include <o2g_dsm.h>' examples/*.c))
+EXAMPLES_O2G := $(filter-out $(EXAMPLES_MPI) $(EXAMPLES_DSM),$(EXAMPLES))
 
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
@@ -205,7 +207,12 @@ $(EXAMPLES_MPI): $(BUILD)/examples/%: examples/%.c $(MPICC) $(LIBMPI) \
 	@mkdir -p $(@D)
 	$(MPICC) $(OPT) $(WARN) $(SANITIZE) -o $@ $<
 
-include launch/launch.mk driver/driver.mk mpi/fortran/fortran.mk packaging/packaging.mk
+$(EXAMPLES_DSM): $(BUILD)/examples/%: examples/%.c $(MPICC) $(BUILD)/lib/libo2gdsm.so \
+                 include/o2g_dsm.h $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(MPICC) $(OPT) $(WARN) $(SANITIZE) -o $@ $< $(dsm_link)
+
+include launch/launch.mk dsm/dsm.mk driver/driver.mk mpi/fortran/fortran.mk packaging/packaging.mk
 -include tests/unit/unit.mk tests/fuzz/fuzz.mk bench/bench.mk
 
 # --- tests ---
@@ -370,10 +377,14 @@ MAN     := $(wildcard docs/man/*.[1-9])
 
 install: all install-parts
 	$(inst) include/o2g.h '$(DESTDIR)$(PREFIX)/include/o2g.h'
+	$(inst) include/o2g_dsm.h '$(DESTDIR)$(PREFIX)/include/o2g_dsm.h'
 	$(inst) $(MPI_H) '$(DESTDIR)$(PREFIX)/include/mpi.h'
 	$(inst) $(LIBO2G) '$(DESTDIR)$(LIBDIR)/$(o2g_lib)'
 	ln -sf $(o2g_lib) '$(DESTDIR)$(LIBDIR)/libo2g.so.0'
 	ln -sf $(o2g_lib) '$(DESTDIR)$(LIBDIR)/libo2g.so'
+	$(inst) $(LIBO2GDSM) '$(DESTDIR)$(LIBDIR)/libo2gdsm.so.$(VERSION)'
+	ln -sf libo2gdsm.so.$(VERSION) '$(DESTDIR)$(LIBDIR)/libo2gdsm.so.0'
+	ln -sf libo2gdsm.so.$(VERSION) '$(DESTDIR)$(LIBDIR)/libo2gdsm.so'
 	$(inst) $(LIBMPI) '$(DESTDIR)$(LIBDIR)/libmpi_abi.so.1'
 	ln -sf libmpi_abi.so.1 '$(DESTDIR)$(LIBDIR)/libmpi_abi.so'
 	ln -sf libmpi_abi.so.1 '$(DESTDIR)$(LIBDIR)/libmpi.so'
@@ -382,7 +393,7 @@ install: all install-parts
 	mkdir -p '$(DESTDIR)$(UNITDIR)'
 	sed 's|@PREFIX@|$(PREFIX)|' tools/o2g-bpf@.service.in \
 	  >'$(DESTDIR)$(UNITDIR)/o2g-bpf@.service'
-	for p in o2g mpi; do \
+	for p in o2g mpi o2gdsm; do \
 	  mkdir -p '$(DESTDIR)$(LIBDIR)/pkgconfig' && \
 	  sed -e 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(VERSION)|' \
 	    pkgconfig/$$p.pc.in >'$(DESTDIR)$(LIBDIR)'/pkgconfig/$$p.pc || exit 1; \
@@ -396,9 +407,12 @@ install: all install-parts
 	done
 
 uninstall:
-	rm -f '$(DESTDIR)$(PREFIX)/include/o2g.h' '$(DESTDIR)$(PREFIX)/include/mpi.h'
-	for f in libo2g.so libo2g.so.0 $(o2g_lib) libmpi.so libmpi_o2g.so \
-	  libmpi_abi.so libmpi_abi.so.1 pkgconfig/o2g.pc pkgconfig/mpi.pc; do \
+	rm -f '$(DESTDIR)$(PREFIX)/include/o2g.h' '$(DESTDIR)$(PREFIX)/include/mpi.h' \
+	  '$(DESTDIR)$(PREFIX)/include/o2g_dsm.h'
+	for f in libo2g.so libo2g.so.0 $(o2g_lib) libo2gdsm.so libo2gdsm.so.0 \
+	  libo2gdsm.so.$(VERSION) libmpi.so libmpi_o2g.so \
+	  libmpi_abi.so libmpi_abi.so.1 pkgconfig/o2g.pc pkgconfig/mpi.pc \
+	  pkgconfig/o2gdsm.pc; do \
 	  rm -f '$(DESTDIR)$(LIBDIR)'/$$f; \
 	done
 	rm -f '$(DESTDIR)$(PREFIX)/bin/o2g' '$(DESTDIR)$(UNITDIR)/o2g-bpf@.service'

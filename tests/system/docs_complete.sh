@@ -32,6 +32,17 @@ for f in $public; do
 	grep -qxF "$f" "$TMP/exported" || complain "$f is not exported"
 done
 
+shared=$(sed 's,/\*.*\*/,,' include/o2g_dsm.h |
+	sed -n 's/^[a-z].*[ *]\(o2g_dsm_[a-z_]*\)(.*/\1/p' | sort -u)
+[ "$(echo "$shared" | wc -l)" -gt 20 ] || fail "o2g_dsm.h could not be read"
+nm -D --defined-only "$BUILD/lib/libo2gdsm.so" | awk '$2 != "A" { print $3 }' |
+	sed 's/@.*//' | sort -u >"$TMP/dsm_exported"
+for f in $shared; do
+	grep -qxF "$f.3" "$TMP/pages" || complain "$f has no manual page"
+done
+echo "$shared" | diff - "$TMP/dsm_exported" >&2 ||
+	complain "libo2gdsm exports something else than o2g_dsm.h says"
+
 # Errors that are no errno are where the words for them are.
 errors=$(sed -n 's/^#define \(O2G_ERR_[A-Z]*\) .*/\1/p' include/o2g.h)
 [ -n "$errors" ] || fail "o2g.h has no errors"

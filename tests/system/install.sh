@@ -33,6 +33,11 @@ timeout 20 "$to/bin/mpiexec" -n 2 ./ring2 >out 2>&1 || { cat out; fail "ring2"; 
 cc $(pkg-config --cflags o2g) hello.c -o hello $(pkg-config --libs o2g) ||
 	fail "pkg-config o2g"
 timeout 20 ./hello >out 2>&1 || { cat out; fail "hello"; }
+cp "$OLDPWD/examples/dsm_histogram.c" .
+cc $(pkg-config --cflags o2gdsm) dsm_histogram.c -o histogram \
+	$(pkg-config --libs o2gdsm) || fail "pkg-config o2gdsm"
+timeout 20 "$to/bin/mpiexec" -n 2 ./histogram >out 2>&1 || { cat out; fail "histogram"; }
+expect out '^1000000 numbers'
 [ "$(pkg-config --modversion o2g)" = "$("$to/bin/o2g" version | cut -d' ' -f2)" ] ||
 	fail "versions differ"
 "$to/bin/o2g" info >out || fail "o2g info"
@@ -52,7 +57,7 @@ if [ -x "$to/bin/mpifort" ]; then
 		$(pkg-config --libs mpi-fort) || fail "pkg-config mpi-fort"
 	timeout 20 "$to/bin/mpiexec" -n 2 ./ring5 >out 2>&1 || { cat out; fail "ring5"; }
 fi
-for page in man3/o2g_send.3 man3/o2g_isend.3 man7/o2g.7 man1/o2g.1; do
+for page in man3/o2g_send.3 man3/o2g_isend.3 man3/o2g_dsm_init.3 man7/o2g.7 man1/o2g.1; do
 	[ -s "$to/share/man/$page" ] || fail "$page is not installed"
 done
 expect "$to/lib/systemd/system/o2g-bpf@.service" \
