@@ -1,6 +1,7 @@
 ! SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 !
-! Windows from mpif.h, in fixed form.
+! Windows from mpif.h, in fixed form. What others write or an operation brings is in
+! memory after the fence; MPI_F_SYNC_REG has the compiler look there.
       program fort_win_mpif
       implicit none
       include 'mpif.h'
@@ -26,10 +27,12 @@
       call MPI_PUT(v, 1, MPI_INTEGER, right, disp, 1, MPI_INTEGER,      &
      &     win, ierr)
       call MPI_WIN_FENCE(0, win, ierr)
+      call MPI_F_SYNC_REG(mem)
       if (mem(3) .ne. left + 10) call wrong(2)
       call MPI_GET(got, 1, MPI_INTEGER, right, disp, 1, MPI_INTEGER,    &
      &     win, ierr)
       call MPI_WIN_FENCE(MPI_MODE_NOSUCCEED, win, ierr)
+      call MPI_F_SYNC_REG(got)
       if (got .ne. v) call wrong(3)
       call MPI_WIN_FREE(win, ierr)
       if (win .ne. MPI_WIN_NULL) call wrong(4)
