@@ -107,10 +107,12 @@ static int check_op(const struct win_call *c, struct win_op *o)
 	return MPI_SUCCESS;
 }
 
-static int one_basic(const struct mpii_type *t, const struct mpii_type *basic,
+static int one_basic(const struct win_side *side, const struct mpii_type *basic,
 		     const char *arg)
 {
-	if (!t || !t->size || t->basic == basic->handle)
+	const struct mpii_type *t = side->t;
+
+	if (!t || !t->size || !side->count || t->basic == basic->handle)
 		return MPI_SUCCESS;
 	return mpii_fail(MPI_ERR_TYPE,
 			 "%s is not made of the predefined type that "
@@ -118,12 +120,13 @@ static int one_basic(const struct mpii_type *t, const struct mpii_type *basic,
 			 arg);
 }
 
-/* All sides are made of one predefined type. */
+/* All sides are made of one predefined type; what has no bytes is made of any. */
 static int check_basic(struct win_op *o)
 {
 	int err;
 
-	if (o->kind != WIN_ACC && o->kind != WIN_CAS)
+	if ((o->kind != WIN_ACC && o->kind != WIN_CAS) || !o->t->size ||
+	    !o->count)
 		return MPI_SUCCESS;
 	o->basic = o->t->basic ? mpii_type_get(o->t->basic) : NULL;
 	if (!o->basic || o->basic->extent > ELEMENT_MAX)
@@ -131,9 +134,9 @@ static int check_basic(struct win_op *o)
 			MPI_ERR_TYPE,
 			"target_datatype is not made of one predefined "
 			"type");
-	err = one_basic(o->from.t, o->basic, "origin_datatype");
+	err = one_basic(&o->from, o->basic, "origin_datatype");
 	if (!err)
-		err = one_basic(o->to.t, o->basic, "result_datatype");
+		err = one_basic(&o->to, o->basic, "result_datatype");
 	return err || !o->op ? err : mpii_op_check(o->op, o->basic);
 }
 
@@ -232,7 +235,9 @@ static int check_range(struct win_op *o)
 		bounds(o, &lo, &hi);
 		if (o->rank != o->w->rank || o->bytes == 0 ||
 		    win_region_holds(o->w, (uint64_t)(o->disp + lo),
-				     (uint64_t)(hi - lo)))
+				     (uint64_t)(hi - lo)) ||
+		    win_regions_hold(o->w, (uint64_t)o->disp, o->t, 0,
+				     o->bytes))
 			return MPI_SUCCESS; /* others see for themselves */
 		return out_of_range(o, lo, hi);
 	}

@@ -37,7 +37,7 @@ static int check_query(struct mpii_win *w, int rank)
 				       win_check_rank(w, rank, "rank");
 }
 
-/* Memory that cannot be seen has size 0. */
+/* Memory that cannot be seen has size 0, and what has size 0 no address. */
 static int query(MPI_Win win, int rank, MPI_Aint *size, MPI_Aint *disp_unit,
 		 void *baseptr, const char *func)
 {
@@ -64,7 +64,7 @@ static int query(MPI_Win win, int rank, MPI_Aint *size, MPI_Aint *disp_unit,
 		return MPI_SUCCESS;
 	p = &w->peers[rank];
 	*disp_unit = p->disp_unit;
-	if (p->direct) {
+	if (p->direct && p->size) {
 		*size = p->size;
 		*(void **)baseptr = p->direct;
 	}

@@ -69,6 +69,15 @@ static bool bounds(const struct win_wire_op *op, const struct mpii_type *t,
 	return true;
 }
 
+/* Between the pieces of a layout there may be memory that is not attached. */
+static bool is_attached(struct mpii_win *w, const struct win_wire_op *op,
+			const struct mpii_type *t, MPI_Aint lo, MPI_Aint hi)
+{
+	return win_region_holds(w, (uint64_t)lo, (uint64_t)(hi - lo)) ||
+	       (op->layout && win_regions_hold(w, op->at, t, (MPI_Count)op->off,
+					       (MPI_Count)op->bytes));
+}
+
 /* The buffer, if all of it is ours. */
 static char *memory_of(struct mpii_win *w, const struct win_wire_op *op,
 		       const struct mpii_type *t)
@@ -80,7 +89,7 @@ static char *memory_of(struct mpii_win *w, const struct win_wire_op *op,
 	    __builtin_add_overflow(hi, (MPI_Aint)op->at, &hi))
 		return NULL;
 	if (w->flavor == MPI_WIN_FLAVOR_DYNAMIC)
-		return win_region_holds(w, (uint64_t)lo, (uint64_t)(hi - lo)) ?
+		return is_attached(w, op, t, lo, hi) ?
 			       (char *)(uintptr_t)op->at :
 			       NULL;
 	return lo >= 0 && hi <= w->size ? (char *)w->base + op->at : NULL;

@@ -94,12 +94,13 @@ struct mpii_win {
 	/* the owner's side */
 	struct o2g_mem *mem;	    /* the window's, registered */
 	pthread_mutex_t owner;	    /* what only the owner may update */
-	struct win_region *regions; /* attached; with `owner` */
-	pthread_mutex_t serving;    /* batches and who waits for the lock */
-	struct win_served *served;  /* of origins that send messages */
-	struct win_out *outs;	    /* of all targets; with `owner` */
-	unsigned losses;	    /* of libo2g, when all members were alive */
-	struct mpii_win *next;	    /* serve.c */
+	struct win_region *regions; /* attached, sorted; with `owner` */
+	size_t nregions, region_room;
+	pthread_mutex_t serving;   /* batches and who waits for the lock */
+	struct win_served *served; /* of origins that send messages */
+	struct win_out *outs;	   /* of all targets; with `owner` */
+	unsigned losses;	   /* of libo2g, when all members were alive */
+	struct mpii_win *next;	   /* serve.c */
 };
 
 /* NULL: not a window. */

@@ -166,6 +166,11 @@ static void shared_of_some(void)
 	OK(MPI_Win_sync(w));
 	EQUAL(*at, 77);
 	OK(MPI_Win_unlock_all(w));
+	if (n > 1) {
+		OK(MPI_Win_shared_query(w, 0, &bytes, &unit, &at));
+		EQUAL(bytes, 0);
+		CHECK(!at);
+	}
 	OK(MPI_Win_free(&w));
 	OK(MPI_Comm_free(&c));
 }
@@ -231,6 +236,62 @@ static void dynamic(void)
 	OK(MPI_Barrier(WORLD));
 	OK(MPI_Win_detach(w, a));
 	OK(MPI_Win_free(&w));
+}
+
+/* An error at once where the target is oneself, else with the flush. */
+static int put_and_flush(const int *from, int n, int to, MPI_Aint at, int count,
+			 MPI_Datatype t, MPI_Win w)
+{
+	int err = MPI_Put(from, n, MPI_INT, to, at, count, t, w);
+
+	return err ? err : MPI_Win_flush(to, w);
+}
+
+/*
+ * Regions that lie end to end are one to whoever accesses them, in whichever order they
+ * were attached; and what lies between the pieces of a type need not be attached.
+ */
+static void regions(void)
+{
+	static const int places[] = { 5, 32 };
+	MPI_Aint mine, all[64], at;
+	int a[40] = { 0 }, ones[20];
+	int right = (rank + 1) % size;
+	MPI_Datatype two;
+	MPI_Win w;
+
+	for (int i = 0; i < 20; i++)
+		ones[i] = 1;
+	OK(MPI_Type_create_indexed_block(2, 3, places, MPI_INT, &two));
+	OK(MPI_Type_commit(&two));
+	OK(MPI_Win_create_dynamic(MPI_INFO_NULL, WORLD, &w));
+	OK(MPI_Win_set_errhandler(w, MPI_ERRORS_RETURN));
+	OK(MPI_Win_attach(w, a + 10, 10 * sizeof(int)));
+	OK(MPI_Win_attach(w, a + 30, 10 * sizeof(int)));
+	OK(MPI_Win_attach(w, a + 10, 0));
+	OK(MPI_Win_attach(w, a, 10 * sizeof(int)));
+	FAILS(MPI_Win_attach(w, a + 5, 20 * sizeof(int)), MPI_ERR_RMA_ATTACH);
+	OK(MPI_Get_address(a, &mine));
+	OK(MPI_Allgather(&mine, 1, MPI_AINT, all, 1, MPI_AINT, WORLD));
+	at = all[right];
+	OK(MPI_Win_lock_all(0, w));
+	OK(put_and_flush(ones, 20, right, at, 20, MPI_INT, w));
+	OK(put_and_flush(ones, 6, right, at, 1, two, w));
+	FAILS(put_and_flush(ones, 20, right, at + 4, 20, MPI_INT, w),
+	      MPI_ERR_RMA_RANGE);
+	FAILS(put_and_flush(ones, 6, right, at + 8 * 4, 1, two, w),
+	      MPI_ERR_RMA_RANGE);
+	OK(MPI_Barrier(WORLD));
+	for (int i = 0; i < 40; i++)
+		EQUAL(a[i], i < 20 || (i >= 32 && i < 35));
+	OK(MPI_Win_unlock_all(w));
+	OK(MPI_Barrier(WORLD));
+	OK(MPI_Win_detach(w, a + 10));
+	OK(MPI_Win_detach(w, a + 10));
+	FAILS(MPI_Win_detach(w, a + 10), MPI_ERR_BASE);
+	OK(MPI_Win_detach(w, a));
+	OK(MPI_Win_free(&w));
+	OK(MPI_Type_free(&two));
 }
 
 /* Tools see windows come and go, and how their operations are done. */
@@ -330,6 +391,7 @@ int main(int argc, char **argv)
 	shared_of_some();
 	query_of_others();
 	dynamic();
+	regions();
 	of_some();
 	tools();
 	return finish();

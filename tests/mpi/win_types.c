@@ -270,6 +270,31 @@ static void compare_and_swap(MPI_Datatype t, int bytes)
 	CHECK(!memcmp(old, b, (size_t)bytes));
 }
 
+/* Types without bytes are made of no predefined type; all calls take them. */
+static void nothing(void)
+{
+	MPI_Datatype none, structure;
+	int a = 1, b = 2;
+
+	OK(MPI_Type_contiguous(0, MPI_INT, &none));
+	OK(MPI_Type_commit(&none));
+	OK(MPI_Type_create_struct(0, NULL, NULL, NULL, &structure));
+	OK(MPI_Type_commit(&structure));
+	OK(MPI_Put(&a, 3, none, target, 0, 2, structure, win));
+	OK(MPI_Get(NULL, 0, MPI_INT, target, 0, 1, structure, win));
+	OK(MPI_Accumulate(&a, 1, structure, target, 0, 1, none, MPI_SUM, win));
+	OK(MPI_Accumulate(&a, 0, MPI_INT, target, 0, 7, structure, MPI_SUM,
+			  win));
+	OK(MPI_Get_accumulate(&a, 0, MPI_DOUBLE, &b, 1, none, target, 0, 1,
+			      structure, MPI_REPLACE, win));
+	OK(MPI_Get_accumulate(&a, 1, none, &b, 0, MPI_DOUBLE, target, 0, 0,
+			      MPI_INT, MPI_SUM, win));
+	OK(MPI_Win_flush(target, win));
+	EQUAL(b, 2);
+	OK(MPI_Type_free(&none));
+	OK(MPI_Type_free(&structure));
+}
+
 int main(int argc, char **argv)
 {
 	start(&argc, &argv);
@@ -286,6 +311,7 @@ int main(int argc, char **argv)
 		OK(MPI_Win_lock_all(0, win));
 		try_all();
 		try_unnamed_pair();
+		nothing();
 		compare_and_swap(MPI_BYTE, 1);
 		compare_and_swap(MPI_SHORT, 2);
 		compare_and_swap(MPI_INT, 4);
