@@ -218,7 +218,7 @@ include launch/launch.mk dsm/dsm.mk driver/driver.mk mpi/fortran/fortran.mk pack
 # --- tests ---
 
 MPI_TESTS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/mpi/*.c) \
-               tests/system/mpi_prog.c)
+               tests/system/mpi_prog.c tests/system/encrypt_prog.c)
 test-build: all $(MPI_TESTS)
 
 $(MPI_TESTS): $(BUILD)/%: %.c $(wildcard tests/mpi/*.h) \
@@ -245,9 +245,10 @@ $(BUILD)/tests/system/soak: tests/system/soak.c $(LIBO2G) include/o2g.h \
 	$(CC) $(CFLAGS) $(LDFLAGS) -Iinclude -o $@ $< -L$(BUILD)/lib -lo2g \
 	  -Wl,-rpath,'$$ORIGIN/../../lib'
 
-# Strangers, for tests/system/crowd.sh.
-test-build: $(BUILD)/tests/system/crowd
-$(BUILD)/tests/system/crowd: tests/system/crowd.c $(BUILD)/flags
+# Strangers, for tests/system/crowd.sh; and who looks at a cable, for encrypt.sh.
+STRANGERS := $(patsubst %,$(BUILD)/tests/system/%,crowd capture)
+test-build: $(STRANGERS)
+$(STRANGERS): $(BUILD)/tests/system/%: tests/system/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $<
 
