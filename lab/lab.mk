@@ -27,7 +27,7 @@ $(BUILD)/lab/fuzz_dev: lab/fuzz_socks.c lab/fuzz_around.c lab/fuzz_paper.c \
 # LAB_ALL: the test list also names programs of others, such as bench/nas.
 lab-build: $(if $(filter-out 0,$(LAB_ALL)),test-build)
 lab-build: $(BUILD)/tests/unit/test_paper # on the driver, in drv_paper
-lab-build: all $(MPI_TESTS) $(DRIVER_TESTS) lab-modules $(LAB_TOOLS) $(BUILD)/lab/insn.so
+lab-build: all $(MPI_TESTS) $(STRANGERS) $(DRIVER_TESTS) lab-modules $(LAB_TOOLS) $(BUILD)/lab/insn.so
 
 # The version of the plugin interface goes with QEMU's.
 $(BUILD)/lab/insn.so: lab/insn.c $(BUILD)/flags

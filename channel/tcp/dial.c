@@ -34,9 +34,11 @@
 #include "tcp.h"
 
 #define STAGGER_US 250000 /* before the next address is tried as well */
-#define RETRY_US 100000	  /* before the whole list is tried again */
-#define REFUSALS 5	  /* of the whole list: nobody is there */
-#define HANGUPS 3	  /* of an address: it is not waited for any more */
+#define RETRY_US 100000	  /* before the whole list is tried again, */
+#define RECALL_US \
+	10000	   /* and after an address has hung up for the first time */
+#define REFUSALS 5 /* of the whole list: nobody is there */
+#define HANGUPS 3  /* of an address: it is not waited for any more */
 
 enum attempt_state { IDLE, CONNECTING, CHALLENGED, ANSWERED, FAILED };
 
@@ -246,12 +248,28 @@ static int attempt_ready(struct chan_watch *w, u32 events)
 
 /* --- trying --- */
 
+static bool is_marked(const void *arg, u16 port)
+{
+	const struct tcp_conn *k = ((const struct attempt *)arg)->conn;
+
+	return tcp_hello_is_marked(&k->chan->key, k->peer->core.wire_rank,
+				   port);
+}
+
+/* Whoever was hung up on may have been one of many strangers to it: see listen.c. */
+static int attempt_socket(const struct attempt *a)
+{
+	if (a->hangups && !a->conn->peer->other)
+		return tcp_sock_create_at(a->to.family, is_marked, a);
+	return tcp_sock_create(a->to.family);
+}
+
 static int attempt_start(struct attempt *a)
 {
 	struct tcp_conn *k = a->conn;
 	struct sockaddr_storage ss;
 	socklen_t len = tcp_addr_to_sock(&a->to, k->dial->port, &ss);
-	int fd = tcp_sock_create(a->to.family), err;
+	int fd = attempt_socket(a), err;
 
 	if (fd < 0)
 		return fd;
@@ -281,6 +299,15 @@ static void set_timer(struct tcp_conn *k, u64 us)
 	chan_timer_set(k->chan->chan.ep, &k->timer, us < left ? us : left);
 }
 
+/* Until the list is tried again; never, if none has failed. */
+static u64 retry_us(struct tcp_dial *d)
+{
+	for (u32 i = 0; i < d->n; i++)
+		if (d->at[i].state == FAILED && d->at[i].hangups == 1)
+			return RECALL_US;
+	return find_state(d, FAILED) ? RETRY_US : ~0ull;
+}
+
 /* After a change: prove ourselves where that is possible, and start the next
  * address that was not tried in this round. */
 static void advance(struct tcp_conn *k)
@@ -301,7 +328,7 @@ static void advance(struct tcp_conn *k)
 		a->err = err;
 		a->what = NULL;
 	}
-	set_timer(k, find_state(k->dial, FAILED) ? RETRY_US : ~0ull);
+	set_timer(k, retry_us(k->dial));
 }
 
 /* Even if it has broken since: then nobody has told us yet. */

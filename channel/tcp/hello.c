@@ -136,6 +136,21 @@ void tcp_hello_port_key(const u8 secret[32], u8 key[32])
 	hmac_sha256_digest(&ctx, 32, key);
 }
 
+/* Not the lowest bit: the kernel hands out ports of one parity first. */
+bool tcp_hello_is_marked(const struct tcp_hello_key *k, u32 rank, u16 port)
+{
+	static const char label[] = "o2g known peer";
+	__le32 to = cpu_to_le32(rank);
+	struct hmac_sha256_ctx ctx;
+	u8 mark;
+
+	hmac_sha256_set_key(&ctx, 32, k->secret);
+	hmac_sha256_update(&ctx, sizeof(label), (const u8 *)label);
+	hmac_sha256_update(&ctx, sizeof(to), (const u8 *)&to);
+	hmac_sha256_digest(&ctx, 1, &mark);
+	return (port >> 1 & 15) == (mark & 15);
+}
+
 bool tcp_hello_check_answer(const struct tcp_hello_key *k,
 			    const struct tcp_challenge *c,
 			    const struct tcp_answer *a)

@@ -44,6 +44,9 @@ void tcp_hello_tls_key(const struct tcp_hello_key *k,
 		       const struct tcp_answer *a, u8 key[32]);
 /* And on a port's connection, from the secret that its ends share. */
 void tcp_hello_port_key(const u8 secret[32], u8 key[32]);
+/* A port to call @rank from that only ranks of the job can tell from others: see
+ * listen.c. A stranger hits one of these by chance, one time in 16. */
+bool tcp_hello_is_marked(const struct tcp_hello_key *k, u32 rank, u16 port);
 /* True when whoever made it knows the secret and this challenge. */
 bool tcp_hello_check_answer(const struct tcp_hello_key *k,
 			    const struct tcp_challenge *c,

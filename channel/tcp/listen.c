@@ -13,10 +13,13 @@
  * belongs to the job; nothing is allocated for it before. A full table gives up
  * its oldest entry if that has had time for a few round trips and has still said
  * nothing; otherwise the newcomer waits in the kernel's backlog, so that a thousand
- * ranks that connect at once do not throw each other out. So strangers delay a peer
- * by as long as the backlog takes to pass through the table: a third of a second
- * when they fill both, nothing noticeable while they are fewer than SLOTS in GRACE_US.
- * A peer that was thrown out calls again.
+ * ranks that connect at once do not throw each other out.
+ *
+ * Once one had to be thrown out there is a crowd, for a second or more: nobody waits
+ * in the backlog any more, where peers would have to wait as well, but is accepted,
+ * and closed if there is no slot. A peer that was closed calls again, from a port
+ * that marks it (tcp_hello_is_marked): its slot is not taken away for strangers, and
+ * one of theirs makes room for it.
  */
 #define _GNU_SOURCE /* accept4 */
 #include "listen.h"
@@ -42,6 +45,7 @@
 #define ACCEPT_MAX 256 /* connections a turn, */
 #define ACCEPT_US 1000 /* and until the next */
 #define SLOTS_MIN 32
+#define CROWD_US 1000000 /* so long after one was thrown out there is a crowd */
 
 /* --- the socket --- */
 
@@ -229,6 +233,13 @@ static void say_crowd(struct tcp_chan *c, int fd)
 
 /* --- slots --- */
 
+/* The first that came of those in a list. */
+static struct tcp_slot *oldest(struct o2g_list *l)
+{
+	return o2g_list_empty(l) ? NULL :
+				   o2g_list_first(l, struct tcp_slot, link);
+}
+
 static void slot_free(struct tcp_slot *s)
 {
 	struct tcp_chan *c = s->chan;
@@ -340,25 +351,25 @@ static int slot_ready(struct chan_watch *w, u32 events)
 	return 0;
 }
 
-static struct tcp_slot *slot_oldest(struct tcp_chan *c)
-{
-	return o2g_list_empty(&c->slots_used) ?
-		       NULL :
-		       o2g_list_first(&c->slots_used, struct tcp_slot, link);
-}
-
 /* The answer may be there, and we have been away: it is looked for before anybody is
  * dropped for being late. */
-static void slot_timer(struct chan_timer *t)
+static void drop_late(struct o2g_list *l)
 {
-	struct tcp_chan *c = container_of(t, struct tcp_chan, slot_timer);
 	u64 now = o2g_now_us();
 	struct tcp_slot *s;
 
-	while ((s = slot_oldest(c)) && now - s->since_us >= TCP_HELLO_US)
+	while ((s = oldest(l)) && now - s->since_us >= TCP_HELLO_US)
 		if (!slot_read(s))
 			slot_drop(s, "it did not say hello in time");
-	if (s)
+}
+
+static void slot_timer(struct chan_timer *t)
+{
+	struct tcp_chan *c = container_of(t, struct tcp_chan, slot_timer);
+
+	drop_late(&c->slots_used);
+	drop_late(&c->slots_marked);
+	if (oldest(&c->slots_used) || oldest(&c->slots_marked))
 		chan_timer_set(c->chan.ep, t, 1000000);
 }
 
@@ -384,35 +395,60 @@ static int slots_create(struct tcp_chan *c)
 	return 0;
 }
 
-/* The oldest that has said nothing makes room, unless it is too young. */
-static bool make_room(struct tcp_chan *c)
+/* Whoever would have to go for another: strangers before peers. */
+static struct tcp_slot *next_to_go(struct tcp_chan *c)
 {
-	struct tcp_slot *s = slot_oldest(c);
-	u64 age = o2g_now_us() - s->since_us;
+	struct tcp_slot *s = oldest(&c->slots_used);
 
-	if (age < GRACE_US) {
-		c->accept_waits = true;
-		chan_timer_set(c->chan.ep, &c->accept_timer, GRACE_US - age);
-		return false;
-	}
-	if (!slot_read(s)) {
-		say_crowd(c, s->watch.fd);
-		slot_drop(s, "it was slow to say hello and others wait");
-	}
-	return true;
+	return s ? s : oldest(&c->slots_marked);
 }
 
-/* NULL: none yet, accept_timer will ask again. */
-static struct tcp_slot *slot_get(struct tcp_chan *c)
+/* It goes, unless its answer has come. */
+static void throw_out(struct tcp_chan *c, struct tcp_slot *s)
 {
+	if (slot_read(s))
+		return;
+	say_crowd(c, s->watch.fd);
+	c->crowd_until_us = o2g_now_us() + CROWD_US;
+	slot_drop(s, "it was slow to say hello and others wait");
+}
+
+static void ask_again(struct tcp_chan *c, u64 us)
+{
+	c->accept_waits = true;
+	chan_timer_set(c->chan.ep, &c->accept_timer, us);
+}
+
+/* May another be accepted? False: accept_timer will ask again. */
+static bool slot_expected(struct tcp_chan *c)
+{
+	u64 now = o2g_now_us(), age;
+
 	if (!c->slots && slots_create(c)) {
-		c->accept_waits = true;
-		chan_timer_set(c->chan.ep, &c->accept_timer, GRACE_US);
-		return NULL;
+		ask_again(c, GRACE_US);
+		return false;
 	}
-	while (o2g_list_empty(&c->slots_free))
-		if (!make_room(c))
+	if (!o2g_list_empty(&c->slots_free) || now < c->crowd_until_us)
+		return true;
+	age = now - next_to_go(c)->since_us;
+	if (age < GRACE_US)
+		ask_again(c, GRACE_US - age);
+	return age >= GRACE_US;
+}
+
+/* For one that was accepted, from a port that is marked or not. NULL: for peers of
+ * this kind there is none. */
+static struct tcp_slot *slot_get(struct tcp_chan *c, bool marked)
+{
+	struct tcp_slot *s;
+
+	while (o2g_list_empty(&c->slots_free)) {
+		s = next_to_go(c);
+		if (o2g_now_us() - s->since_us < GRACE_US &&
+		    !(marked && s == oldest(&c->slots_used)))
 			return NULL;
+		throw_out(c, s);
+	}
 	return o2g_list_first(&c->slots_free, struct tcp_slot, link);
 }
 
@@ -434,7 +470,8 @@ bool tcp_came_in_at(int fd, const struct tcp_addr *addrs, u32 n)
 	return false;
 }
 
-static void slot_start(struct tcp_chan *c, struct tcp_slot *s, int fd)
+static void slot_start(struct tcp_chan *c, struct tcp_slot *s, int fd,
+		       bool marked)
 {
 	if (!tcp_came_in_at(fd, c->addrs, c->naddrs)) {
 		stranger(c, fd, "it came in at an address we do not use");
@@ -455,7 +492,7 @@ static void slot_start(struct tcp_chan *c, struct tcp_slot *s, int fd)
 		return;
 	}
 	o2g_list_del(&s->link);
-	o2g_list_add_tail(&s->link, &c->slots_used);
+	o2g_list_add_tail(&s->link, marked ? &c->slots_marked : &c->slots_used);
 	if (!c->slot_timer.link.next || o2g_list_empty(&c->slot_timer.link))
 		chan_timer_set(c->chan.ep, &c->slot_timer, 1000000);
 }
@@ -478,20 +515,45 @@ static void refuse_one(struct tcp_chan *c, int err)
 	c->reserve_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
+static bool is_marked(struct tcp_chan *c, const struct sockaddr_storage *from)
+{
+	struct tcp_addr a;
+	u16 port;
+
+	tcp_addr_from_sock(from, &a, &port);
+	return tcp_hello_is_marked(&c->key, chan_ep_rank(c->chan.ep), port);
+}
+
+/* A slot, or the door. */
+static void receive(struct tcp_chan *c, int fd,
+		    const struct sockaddr_storage *from)
+{
+	bool marked = is_marked(c, from);
+	struct tcp_slot *s = slot_get(c, marked);
+
+	if (s) {
+		slot_start(c, s, fd, marked);
+		return;
+	}
+	stranger(c, fd, "others wait, and it is not marked as a peer");
+	close(fd);
+}
+
 static void accept_all(struct tcp_chan *c)
 {
+	struct sockaddr_storage from;
+	socklen_t len;
 	int fd;
 
 	c->accept_waits = false;
 	for (u32 i = 0; i < ACCEPT_MAX; i++) {
-		struct tcp_slot *s = slot_get(c);
-
-		if (!s)
+		if (!slot_expected(c))
 			return;
-		fd = accept4(c->listener.fd, NULL, NULL,
+		len = sizeof(from);
+		fd = accept4(c->listener.fd, (struct sockaddr *)&from, &len,
 			     SOCK_NONBLOCK | SOCK_CLOEXEC);
 		if (fd >= 0) {
-			slot_start(c, s, fd);
+			receive(c, fd, &from);
 			continue;
 		}
 		if (errno == EAGAIN)
@@ -533,6 +595,7 @@ int tcp_listen(struct tcp_chan *c, char *why, size_t why_size)
 	o2g_list_init(&c->slot_timer.link);
 	o2g_list_init(&c->slots_free);
 	o2g_list_init(&c->slots_used);
+	o2g_list_init(&c->slots_marked);
 	err = chan_watch_add(c->chan.ep, &c->listener, EPOLLIN | EPOLLET);
 	if (err) {
 		snprintf(why, why_size, "cannot watch the listening socket: %s",
@@ -548,7 +611,7 @@ void tcp_unlisten(struct tcp_chan *c)
 {
 	struct tcp_slot *s;
 
-	while ((s = slot_oldest(c))) {
+	while ((s = next_to_go(c))) {
 		int fd = s->watch.fd;
 
 		slot_free(s);

@@ -15,7 +15,9 @@ struct tcp_chan;
 struct tcp_slot {
 	struct chan_watch watch; /* fd -1: free */
 	struct tcp_chan *chan;
-	struct o2g_list link; /* slots_free, or slots_used: the oldest first */
+	struct o2g_list
+		link; /* slots_free; slots_used or slots_marked: the oldest
+				 first */
 	u64 since_us;
 	u32 have;
 	struct tcp_challenge challenge;

@@ -4,10 +4,13 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "addr.h"
 #include "log.h"
 #include "settings.h"
+
+#define PORTS_TRIED 64
 
 u64 tcp_timeout_us(void)
 {
@@ -77,15 +80,60 @@ void tcp_sock_options(int fd)
 	set_int(fd, IPPROTO_TCP, TCP_KEEPCNT, 4);
 }
 
-int tcp_sock_create(int family)
+static int new_socket(int family)
 {
 	int fd = socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 
-	if (fd < 0)
-		return -errno;
-	tcp_sock_buffers(fd);
-	tcp_sock_options(fd);
+	return fd < 0 ? -errno : fd;
+}
+
+static int with_options(int fd)
+{
+	if (fd >= 0) {
+		tcp_sock_buffers(fd);
+		tcp_sock_options(fd);
+	}
 	return fd;
+}
+
+int tcp_sock_create(int family)
+{
+	return with_options(new_socket(family));
+}
+
+/* The port that the kernel gives it, or 0. */
+static u16 bind_anywhere(int fd, int family)
+{
+	struct tcp_addr any = { .family = (u8)family }, a;
+	struct sockaddr_storage ss;
+	socklen_t len = tcp_addr_to_sock(&any, 0, &ss);
+	u16 port;
+
+	if (bind(fd, (struct sockaddr *)&ss, len))
+		return 0;
+	len = sizeof(ss);
+	if (getsockname(fd, (struct sockaddr *)&ss, &len))
+		return 0;
+	tcp_addr_from_sock(&ss, &a, &port);
+	return port;
+}
+
+/* The kernel chooses, and is asked again: it knows which ports are not to be used. */
+int tcp_sock_create_at(int family, bool (*fits)(const void *arg, u16 port),
+		       const void *arg)
+{
+	for (int i = 0; i < PORTS_TRIED; i++) {
+		int fd = new_socket(family);
+		u16 port = fd < 0 ? 0 : bind_anywhere(fd, family);
+
+		if (port && fits(arg, port))
+			return with_options(fd);
+		if (fd >= 0)
+			close(fd);
+		if (!port)
+			break;
+	}
+	return tcp_sock_create(family);
 }
 
 int tcp_sock_error(int fd)

@@ -10,6 +10,9 @@ void tcp_sock_buffers(int fd);
 void tcp_sock_options(int fd);
 /* One to connect with, or negative errno. */
 int tcp_sock_create(int family);
+/* The same, with a port for which @fits, if the kernel offers one soon. */
+int tcp_sock_create_at(int family, bool (*fits)(const void *arg, u16 port),
+		       const void *arg);
 /* Why it broke: negative errno, or 0 if it did not. */
 int tcp_sock_error(int fd);
 /* Have the two hosts met? Nothing is said about the process behind the port. */

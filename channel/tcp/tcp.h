@@ -37,10 +37,11 @@ struct tcp_chan {
 	int reserve_fd; /* given up to refuse a connection when none is left */
 	struct tcp_slot *slots; /* NULL: nobody has called so far */
 	u32 nslots;
-	struct o2g_list slots_free, slots_used;
+	struct o2g_list slots_free, slots_used, slots_marked;
 	struct chan_timer slot_timer;
-	bool crowd_said; /* that strangers take all slots */
-	u64 strangers;	 /* connections dropped before they proved anything */
+	bool crowd_said;    /* that strangers take all slots */
+	u64 crowd_until_us; /* they have, and may again */
+	u64 strangers; /* connections dropped before they proved anything */
 	u64 stranger_log_us, fd_log_us;
 
 	/* connections */

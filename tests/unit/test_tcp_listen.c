@@ -3,6 +3,9 @@
 /* The side that listens: strangers, ports, and when descriptors run out. */
 #include "tcp_fixture.h"
 
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -10,6 +13,7 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "tcp/sock.h"
 
 static void hello__wrong_secret(void **state)
 {
@@ -112,6 +116,106 @@ static void hello__half_open_flood(void **state)
 	for (u32 i = 0; i < N; i++)
 		close(fd[i]);
 	setrlimit(RLIMIT_NOFILE, &old);
+}
+
+/* --- peers go first --- */
+
+static bool fits_a(const void *marked, u16 port)
+{
+	struct tcp_hello_key k = { a->secret, "test" };
+
+	return tcp_hello_is_marked(&k, 0, port) == *(const bool *)marked;
+}
+
+/* A call to `a` from a port that is marked, or is not. */
+static int dial_from(bool marked)
+{
+	struct sockaddr_in to = { .sin_family = AF_INET,
+				  .sin_port = htons(tc(a)->port) };
+	int fd = tcp_sock_create_at(AF_INET, fits_a, &marked);
+
+	to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	connect(fd, (void *)&to, sizeof(to)); /* goes on without us */
+	for (int i = 0; i < 3; i++)
+		host_pump(a);
+	return fd;
+}
+
+static bool was_closed(int fd)
+{
+	struct tcp_challenge c;
+
+	recv(fd, &c, sizeof(c), MSG_DONTWAIT);
+	return recv(fd, &c, 1, MSG_DONTWAIT | MSG_PEEK) != -1 ||
+	       errno != EAGAIN;
+}
+
+/* In a crowd a marked caller keeps its place while strangers come and go. */
+static void crowd__spares_the_marked(void **state)
+{
+	enum { N = 3 * TCP_HELLO_SLOTS };
+	struct tcp_answer answer;
+	int fd[N], peer, other;
+
+	for (u32 i = 0; i < TCP_HELLO_SLOTS; i++)
+		fd[i] = dial_from(false);
+	host_idle(both, 1, 30);
+	other = dial_from(false);
+	peer = dial_from(true);
+	assert_true(tc(a)->crowd_said);
+	for (u32 i = TCP_HELLO_SLOTS; i < N; i++) {
+		if (i % 64 == 0)
+			host_idle(both, 1, 25);
+		fd[i] = dial_from(false);
+	}
+	assert_true(was_closed(other));
+	assert_int_equal(hello_raw(a, peer, 3, 0, &answer, 96), TCP_ACCEPTED);
+	for (u32 i = 0; i < N; i++)
+		close(fd[i]);
+	close(peer);
+	close(other);
+}
+
+/* And has one at once, where the strangers are all too young to go. */
+static void crowd__makes_room_for_the_marked(void **state)
+{
+	enum { N = 2 * TCP_HELLO_SLOTS };
+	struct tcp_answer answer;
+	int fd[N], peer;
+
+	for (u32 i = 0; i < TCP_HELLO_SLOTS; i++)
+		fd[i] = dial_from(false);
+	host_idle(both, 1, 30);
+	for (u32 i = TCP_HELLO_SLOTS; i < N; i++)
+		fd[i] = dial_from(false); /* each takes the place of another */
+	peer = dial_from(true);
+	assert_int_equal(hello_raw(a, peer, 3, 0, &answer, 96), TCP_ACCEPTED);
+	for (u32 i = 0; i < N; i++)
+		close(fd[i]);
+	close(peer);
+}
+
+/* Whoever is hung up on calls again soon, from a port that marks it. */
+static void crowd__called_again(void **state)
+{
+	struct tcp_hello_key k = { a->secret, "test" };
+	struct sockaddr_in from;
+	socklen_t len = sizeof(from);
+	int listener, fd = dialled_by(a, 1, &listener);
+
+	close(fd);
+	fcntl(listener, F_SETFL, O_NONBLOCK);
+	for (int i = 0; i < 1000; i++) {
+		host_pump(a);
+		fd = accept(listener, (void *)&from, &len);
+		if (fd >= 0)
+			break;
+		usleep(1000);
+	}
+	assert_true(fd >= 0);
+	assert_true(tcp_hello_is_marked(&k, 1, ntohs(from.sin_port)));
+	close(fd);
+	close(listener);
 }
 
 /* Its answer has been there for long; it is we who have not looked. */
@@ -219,11 +323,19 @@ static void fds__none_left(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		S(hello__wrong_secret),	   S(hello__garbage),
-		S(hello__replayed),	   S(hello__byte_by_byte),
-		S(hello__half_open_flood), S(hello__time_limit),
-		S(ports__range),	   S(ports__nonsense),
-		S(fds__none_left),	   S(hello__read_before_dropped),
+		S(hello__wrong_secret),
+		S(hello__garbage),
+		S(hello__replayed),
+		S(hello__byte_by_byte),
+		S(hello__half_open_flood),
+		S(crowd__spares_the_marked),
+		S(crowd__makes_room_for_the_marked),
+		S(crowd__called_again),
+		S(hello__time_limit),
+		S(ports__range),
+		S(ports__nonsense),
+		S(fds__none_left),
+		S(hello__read_before_dropped),
 	};
 
 	return cmocka_run_group_tests(tests, loopback_only, NULL);
