@@ -145,6 +145,15 @@ def point_to_point():
                    ranks=8, in_quick=over == "tcp")
 
 
+def encrypted():
+    """Ours in clear and encrypted: what TLS costs on a cable, and where none limits it."""
+    for over in ("tcp1g", "tcp"):
+        for name, value in (("clear", "0"), ("encrypted", "1")):
+            yield Case(name, "bandwidth", over, ["--sizes", "8,4k,64k,1M,4M"],
+                       SHORT, only=("o2g",), env={"O2G_ENCRYPT": value},
+                       in_quick=False)
+
+
 def many_to_one_core():
     """Where waiting ranks outnumber the cores, and a receiver its senders."""
     yield Case("incast-16", "incast", "tcp", ["--sizes", "8,1k"], SHORT,
@@ -281,7 +290,7 @@ def files():
                rounds=3, env=env, in_quick=False, limit=120)
 
 
-CASES = [*point_to_point(), *instructions(), *datatypes(), *many_to_one_core(), *one_sided(),
+CASES = [*point_to_point(), *encrypted(), *instructions(), *datatypes(), *many_to_one_core(), *one_sided(),
          *progress(),
          *collectives(), *every_collective(), *growth(), *launch(), *nas(),
          *files()]
@@ -315,6 +324,10 @@ TARGETS = [
            "ratio-min", 1.0),
     Target("tcp-rate", 8, "Mmsg/s", "8 B message rate, M/s",
            "ratio-min", 1.5),
+    # 0.8 of what the cable carries in clear
+    *(Target("tcp1g-encrypted", size, "MB/s",
+             f"encrypted bandwidth of {size // KB} KiB, MB/s", "min", 95)
+      for size in (64 * KB, MB, 4 * MB)),
     *(Target("tcp1g-overlap", size, "hidden%",
              f"{size // KB} KiB hidden behind computing, %", "min", 90)
       for size in OVERLAP_SIZES),
