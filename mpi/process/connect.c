@@ -10,6 +10,7 @@
 #include "info/info.h"
 #include "process/port.h"
 #include "process/process.h"
+#include "process/rooted.h"
 #include "settings.h"
 
 /* What the two calls are given. */
@@ -20,25 +21,6 @@ struct args {
 	struct mpii_comm *c;
 	MPI_Comm *newcomm;
 };
-
-static int check(struct args *a, MPI_Comm comm)
-{
-	a->c = mpii_comm_get(comm);
-	if (!a->c)
-		return mpii_bad_comm(comm, a->func);
-	if (a->c->inter)
-		return mpii_error(a->c, MPI_ERR_COMM, a->func,
-				  "%s is an intercommunicator",
-				  mpii_comm_words(a->c));
-	if (a->root < 0 || a->root >= a->c->size)
-		return mpii_error(a->c, MPI_ERR_ROOT, a->func,
-				  "root is %d, but %s has %d process%s",
-				  a->root, mpii_comm_words(a->c), a->c->size,
-				  a->c->size == 1 ? "" : "es");
-	if (!a->newcomm)
-		return mpii_bad_null(a->c, a->func, "newcomm");
-	return MPI_SUCCESS;
-}
 
 /* At the root only: words recorded, since all members must hear of it. */
 static int check_root(const struct args *a)
@@ -62,55 +44,14 @@ static int timeout_of(MPI_Info info)
 	return !text || s < 0 || s > 1e6 ? -1 : (int)(s * 1000);
 }
 
-/* All members, the root first. NULL: out of memory. */
-static int *root_first(const struct mpii_comm *c, int root, int *me)
-{
-	int *ranks = malloc(c->size * sizeof(*ranks));
-
-	if (!ranks)
-		return NULL;
-	for (int i = 0; i < c->size; i++)
-		ranks[i] = i;
-	ranks[0] = root;
-	ranks[root] = 0;
-	*me = c->rank == root ? 0 : c->rank == 0 ? root : c->rank;
-	return ranks;
-}
-
-int mpii_meet_from(struct mpii_comm *c, int root, struct mpii_way *way,
-		   struct mpii_comm **out)
-{
-	struct mpii_set s = mpii_set_all(c);
-	int err, *ranks = root_first(c, root, &s.me);
-
-	if (!ranks)
-		return mpii_fail(MPI_ERR_NO_MEM, "out of memory");
-	s.ranks = ranks;
-	err = mpii_meet(&s, c->group, way, NULL, out);
-	free(ranks);
-	return err;
-}
-
-int mpii_tell_all(struct mpii_comm *c, int root, void *buf, int bytes)
-{
-	struct mpii_set s = mpii_set_all(c);
-	int err, *ranks = root_first(c, root, &s.me);
-
-	if (!ranks)
-		return mpii_fail(MPI_ERR_NO_MEM, "out of memory");
-	s.ranks = ranks;
-	err = mpii_set_bcast(&s, buf, bytes);
-	free(ranks);
-	return err;
-}
-
 static int become_connected(struct args *a, MPI_Comm comm,
 			    void (*reach)(const char *name, int timeout_ms,
 					  struct mpii_fd_way *w))
 {
 	struct mpii_fd_way w;
 	struct mpii_comm *n = NULL;
-	int err = check(a, comm);
+	int err = mpii_check_rooted(&a->c, comm, a->root, a->newcomm, "newcomm",
+				    a->func);
 
 	if (err)
 		return err;

@@ -26,13 +26,6 @@ int mpii_meet(const struct mpii_set *s, struct mpii_group *group,
 	      struct mpii_way *way, const uint32_t *context,
 	      struct mpii_comm **out);
 
-/* The same of all of @c, with this leader. */
-int mpii_meet_from(struct mpii_comm *c, int root, struct mpii_way *way,
-		   struct mpii_comm **out);
-
-/* The root's bytes to all of @c. */
-int mpii_tell_all(struct mpii_comm *c, int root, void *buf, int bytes);
-
 /* A way over a stream socket. */
 struct mpii_fd_way {
 	struct mpii_way way;

@@ -18,6 +18,7 @@
 #include "process/others.h"
 #include "process/port.h"
 #include "process/process.h"
+#include "process/rooted.h"
 #include "process/spawn.h"
 
 #define LOOK_MS 100	 /* between two looks whether they still run */
@@ -35,25 +36,6 @@ struct args {
 	MPI_Comm *intercomm;
 	int *errcodes; /* or NULL */
 };
-
-static int check(struct args *a, MPI_Comm comm)
-{
-	a->c = mpii_comm_get(comm);
-	if (!a->c)
-		return mpii_bad_comm(comm, a->func);
-	if (a->c->inter)
-		return mpii_error(a->c, MPI_ERR_COMM, a->func,
-				  "%s is an intercommunicator",
-				  mpii_comm_words(a->c));
-	if (a->root < 0 || a->root >= a->c->size)
-		return mpii_error(a->c, MPI_ERR_ROOT, a->func,
-				  "root is %d, but %s has %d process%s",
-				  a->root, mpii_comm_words(a->c), a->c->size,
-				  a->c->size == 1 ? "" : "es");
-	if (!a->intercomm)
-		return mpii_bad_null(a->c, a->func, "intercomm");
-	return MPI_SUCCESS;
-}
 
 static int check_program(const struct mpii_program *p)
 {
@@ -153,7 +135,9 @@ static int spawn(struct args *a, MPI_Comm comm)
 	struct mpii_child *child = NULL;
 	struct mpii_comm *n = NULL;
 	struct mpii_fd_way w;
-	int err = check(a, comm), many;
+	int err = mpii_check_rooted(&a->c, comm, a->root, a->intercomm,
+				    "intercomm", a->func),
+	    many;
 
 	if (err)
 		return err;
