@@ -9,6 +9,7 @@ int cmd_perf(int argc, char **argv);
 int cmd_bpf(int argc, char **argv);
 int cmd_top(int argc, char **argv);
 int cmd_why(int argc, char **argv);
+int cmd_names(int argc, char **argv);
 int cmd_queues(int argc, char **argv);
 
 #endif

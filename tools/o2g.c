@@ -23,6 +23,8 @@ static const struct cmd {
 	{ "top", cmd_top, "[-d S] [-n N]", "the driver's endpoints, at work" },
 	{ "queues", cmd_queues, "PID",
 	  "what a process is waiting for, and what is waiting for it" },
+	{ "names", cmd_names, "[-v] [FILE]",
+	  "keep names that programs publish, for O2G_NAMES" },
 	{ "version", cmd_version, "", "the version" },
 	{ "help", cmd_help, "", "this list" },
 };

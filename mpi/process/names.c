@@ -1,235 +1,73 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * Names of services: MPI_Publish_name, MPI_Lookup_name, MPI_Unpublish_name.
- *
- * A name is a file in a directory of the user, which nobody else can read, or in the one
- * that O2G_NAMES names: one that hosts share makes names known on all of them. Whoever
- * has published it holds a lock on the file, so that a name whose process was killed is
- * seen to be nobody's, and is removed by whoever comes across it.
+ * Names of services: MPI_Publish_name, MPI_Lookup_name, MPI_Unpublish_name. They are
+ * kept in files (names_file.c) or by a server (names_server.c).
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "env/errors.h"
 #include "info/info.h"
 #include "process/names.h"
+#include "process/names_in.h"
 #include "process/process.h"
 #include "settings.h"
 
-#define PATH_SIZE 4096
-#define PLAIN_MAX 100 /* characters of a name that fit into a file's, in hex */
-#define TEXT_MAX (64 << 10)
-
-struct name {
-	struct name *next;
-	int fd; /* holds the lock */
-	char *path, *service, *port;
-};
-
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct name *names;
+static struct mpii_name *names;
 
-/* --- where --- */
-
-/* A directory that is ours alone. */
-static int check_own(const char *path)
+static const struct mpii_names_place *place(void)
 {
-	struct stat st;
-
-	if (mkdir(path, 0700) && errno != EEXIST)
-		return -errno;
-	if (lstat(path, &st))
-		return -errno;
-	return S_ISDIR(st.st_mode) && st.st_uid == geteuid() &&
-			       !(st.st_mode & 077) ?
-		       0 :
-		       -EPERM;
-}
-
-static int find_directory(char *dir, size_t size)
-{
-	const char *given = o2g_settings()->names;
-	const char *run = getenv("XDG_RUNTIME_DIR");
-	int err;
-
-	if (given[0]) {
-		snprintf(dir, size, "%s", given);
-		return access(dir, R_OK | X_OK) ? -errno : 0;
-	}
-	if (run && run[0] == '/' && !access(run, W_OK | X_OK))
-		snprintf(dir, size, "%s/o2g-names", run);
-	else
-		snprintf(dir, size, "/tmp/o2g-names-%u", (unsigned)geteuid());
-	err = check_own(dir);
-	return err;
-}
-
-static uint64_t hash(const char *s, uint64_t h)
-{
-	for (; *s; s++)
-		h = (h ^ (unsigned char)*s) * UINT64_C(1099511628211);
-	return h;
-}
-
-/* Any bytes may be in a name, and any number of them. */
-static void file_of(const char *dir, const char *service, char *path)
-{
-	int n = snprintf(path, PATH_SIZE - 256, "%s/", dir);
-
-	if (strlen(service) > PLAIN_MAX) {
-		sprintf(path + n, "long-%016llx%016llx",
-			(unsigned long long)hash(service, 0xcbf29ce484222325),
-			(unsigned long long)hash(service, 0x9e3779b97f4a7c15));
-		return;
-	}
-	n += sprintf(path + n, "name-");
-	for (; *service; service++)
-		n += sprintf(path + n, "%02x", (unsigned char)*service);
-}
-
-static int where(const char *service, char *path)
-{
-	char dir[PATH_SIZE / 2];
-	int err = find_directory(dir, sizeof(dir));
-
-	if (err)
-		return mpii_fail(
-			MPI_ERR_OTHER,
-			"the directory for names, %s, cannot be used: "
-			"%s; O2G_NAMES names another",
-			dir,
-			err == -EPERM ?
-				"it must be yours and closed to others" :
-				strerror(-err));
-	file_of(dir, service, path);
-	return MPI_SUCCESS;
-}
-
-/* --- files --- */
-
-/* Is nobody there who has published it? */
-static bool is_stale(int fd)
-{
-	if (flock(fd, LOCK_SH | LOCK_NB))
-		return false;
-	flock(fd, LOCK_UN);
-	return true;
-}
-
-static void remove_if_stale(const char *path)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-
-	if (fd < 0)
-		return;
-	if (is_stale(fd))
-		unlink(path);
-	close(fd);
-}
-
-/* A file with its content and lock, under a name that nobody looks for. */
-static int write_file(const char *tmp, const char *service, const char *port)
-{
-	int fd = open(tmp, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	int err = 0;
-
-	if (fd < 0)
-		return -errno;
-	if (flock(fd, LOCK_EX | LOCK_NB) ||
-	    dprintf(fd, "%s%c%s%c", service, 0, port, 0) < 0) {
-		err = -errno;
-		close(fd);
-	}
-	return err ? err : fd;
-}
-
-/* A descriptor, or negative errno: -EEXIST. */
-static int publish(const char *path, const char *service, const char *port)
-{
-	char tmp[PATH_SIZE + 32];
-	int fd, err = 0;
-
-	snprintf(tmp, sizeof(tmp), "%s.%d", path, (int)getpid());
-	unlink(tmp);
-	fd = write_file(tmp, service, port);
-	if (fd >= 0 && link(tmp, path)) {
-		remove_if_stale(path);
-		err = link(tmp, path) ? -errno : 0;
-	}
-	unlink(tmp);
-	if (fd >= 0 && err)
-		close(fd);
-	return err ? err : fd;
-}
-
-/* The port of that service, malloc'ed; NULL: there is none. */
-static char *read_port(const char *path, const char *service)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-	char *text, *port = NULL;
-	ssize_t n;
-
-	if (fd < 0)
-		return NULL;
-	text = calloc(1, TEXT_MAX + 2);
-	n = text ? read(fd, text, TEXT_MAX) : -1;
-	if (n > 0 && !strcmp(text, service) && !is_stale(fd))
-		port = strdup(text + strlen(text) + 1);
-	free(text);
-	close(fd);
-	if (!port)
-		remove_if_stale(path);
-	return port;
+	return mpii_names_is_server(o2g_settings()->names) ?
+		       &mpii_names_server :
+		       &mpii_names_files;
 }
 
 /* --- ours --- */
 
-static void forget(struct name *n)
+static void free_name(struct mpii_name *n)
 {
 	if (!n)
 		return;
-	if (n->fd >= 0) {
-		unlink(n->path);
-		close(n->fd);
-	}
 	free(n->path);
 	free(n->service);
 	free(n->port);
 	free(n);
 }
 
-static struct name *remember(int fd, const char *path, const char *service,
-			     const char *port)
+static struct mpii_name *new_name(const char *service, const char *port)
 {
-	struct name *n = calloc(1, sizeof(*n));
+	struct mpii_name *n = calloc(1, sizeof(*n));
 
 	if (!n)
 		return NULL;
-	n->fd = fd;
-	n->path = strdup(path);
 	n->service = strdup(service);
 	n->port = strdup(port);
-	if (!n->path || !n->service || !n->port) {
-		n->fd = -1;
-		forget(n);
-		return NULL;
-	}
+	if (n->service && n->port)
+		return n;
+	free_name(n);
+	return NULL;
+}
+
+static void remember(struct mpii_name *n)
+{
 	pthread_mutex_lock(&lock);
 	n->next = names;
 	names = n;
 	pthread_mutex_unlock(&lock);
-	return n;
 }
 
-static struct name *take(const char *service, const char *port)
+static void forget(struct mpii_name *n)
 {
-	struct name **at = &names, *n;
+	(n->path ? &mpii_names_files : &mpii_names_server)->forget(n);
+	free_name(n);
+}
+
+static struct mpii_name *take(const char *service, const char *port)
+{
+	struct mpii_name **at = &names, *n;
 
 	pthread_mutex_lock(&lock);
 	while (*at &&
@@ -246,7 +84,7 @@ void mpii_names_unpublish_all(void)
 {
 	pthread_mutex_lock(&lock);
 	while (names) {
-		struct name *n = names;
+		struct mpii_name *n = names;
 
 		names = n->next;
 		forget(n);
@@ -271,36 +109,44 @@ static int check(const char *func, const char *service, MPI_Info info,
 	return MPI_SUCCESS;
 }
 
+/* MPI code, words recorded. */
+static int publish(struct mpii_name *n)
+{
+	int err = place()->publish(n);
+
+	if (err >= 0)
+		return err;
+	if (err == -EEXIST)
+		return mpii_fail(MPI_ERR_SERVICE,
+				 "\"%.200s\" has been published already",
+				 n->service);
+	return mpii_fail(MPI_ERR_SERVICE, "\"%.200s\" cannot be published: %s",
+			 n->service, strerror(-err));
+}
+
 int PMPI_Publish_name(const char *service_name, MPI_Info info,
 		      const char *port_name)
 {
 	static const char func[] = "MPI_Publish_name";
-	int fd, err = check(func, service_name, info, port_name);
-	char path[PATH_SIZE];
+	int err = check(func, service_name, info, port_name);
+	struct mpii_name *n;
 
 	if (err)
 		return err;
-	if (strlen(service_name) + strlen(port_name) + 2 > TEXT_MAX)
+	if (strlen(service_name) + strlen(port_name) > MPII_NAME_MAX)
 		return mpii_error(NULL, MPI_ERR_SERVICE, func,
 				  "service_name has %zu characters: too many",
 				  strlen(service_name));
-	err = where(service_name, path);
-	if (err)
+	n = new_name(service_name, port_name);
+	if (!n)
+		return mpii_error(NULL, MPI_ERR_NO_MEM, func, "out of memory");
+	err = publish(n);
+	if (err) {
+		free_name(n);
 		return mpii_raise(NULL, err, func);
-	fd = publish(path, service_name, port_name);
-	if (fd == -EEXIST)
-		return mpii_error(NULL, MPI_ERR_SERVICE, func,
-				  "\"%.200s\" has been published already",
-				  service_name);
-	if (fd < 0)
-		return mpii_error(NULL, MPI_ERR_SERVICE, func,
-				  "\"%.200s\" cannot be published: %s",
-				  service_name, strerror(-fd));
-	if (remember(fd, path, service_name, port_name))
-		return MPI_SUCCESS;
-	unlink(path);
-	close(fd);
-	return mpii_error(NULL, MPI_ERR_NO_MEM, func, "out of memory");
+	}
+	remember(n);
+	return MPI_SUCCESS;
 }
 MPII_ALIAS(Publish_name);
 
@@ -309,7 +155,7 @@ int PMPI_Unpublish_name(const char *service_name, MPI_Info info,
 {
 	static const char func[] = "MPI_Unpublish_name";
 	int err = check(func, service_name, info, port_name);
-	struct name *n;
+	struct mpii_name *n;
 
 	if (err)
 		return err;
@@ -324,22 +170,31 @@ int PMPI_Unpublish_name(const char *service_name, MPI_Info info,
 }
 MPII_ALIAS(Unpublish_name);
 
+/* The same, with the port malloc'ed. */
+static int lookup(const char *service, char **port)
+{
+	int err = place()->lookup(service, port);
+
+	if (err >= 0)
+		return err;
+	if (err == -ENOENT)
+		return mpii_fail(MPI_ERR_NAME,
+				 "nobody has published \"%.200s\"", service);
+	return mpii_fail(MPI_ERR_OTHER, "\"%.200s\" cannot be looked up: %s",
+			 service, strerror(-err));
+}
+
 int PMPI_Lookup_name(const char *service_name, MPI_Info info, char *port_name)
 {
 	static const char func[] = "MPI_Lookup_name";
 	int err = check(func, service_name, info, port_name);
-	char path[PATH_SIZE], *port;
+	char *port = NULL;
 
 	if (err)
 		return err;
-	err = where(service_name, path);
+	err = lookup(service_name, &port);
 	if (err)
 		return mpii_raise(NULL, err, func);
-	port = read_port(path, service_name);
-	if (!port)
-		return mpii_error(NULL, MPI_ERR_NAME, func,
-				  "nobody has published \"%.200s\"",
-				  service_name);
 	snprintf(port_name, MPI_MAX_PORT_NAME, "%s", port);
 	free(port);
 	return MPI_SUCCESS;
