@@ -53,15 +53,15 @@ end_of abort aborted 7 7
 O2G_CHANNELS=tcp end_of abort aborted 7 7
 
 # a rank is killed in the middle of anything: the other job goes on
-chaos()
+chaos() # SEED RANKS
 {
 	local rc other
 
 	rm -f "$TMP/port"
-	timeout 60 "$MPIEXEC" -n 4 "$MPI_TESTS/dyn_chaos" doomed "$TMP/port" \
+	timeout 60 "$MPIEXEC" -n "$2" "$MPI_TESTS/dyn_chaos" doomed "$TMP/port" \
 		"$1" >"$TMP/one" 2>&1 &
 	other=$!
-	timeout 60 "$MPIEXEC" -n 4 "$MPI_TESTS/dyn_chaos" other "$TMP/port" \
+	timeout 60 "$MPIEXEC" -n "$2" "$MPI_TESTS/dyn_chaos" other "$TMP/port" \
 		"$1" >"$TMP/two" 2>&1
 	rc=$?
 	wait $other
@@ -70,10 +70,11 @@ chaos()
 	fail "seed $1, exit code $rc"
 }
 
-for seed in 1 2 3 4; do
-	chaos $seed
+for seed in 1 2 3; do
+	chaos $seed 4
 done
-O2G_CHANNELS=tcp chaos 5
+chaos 4 8
+O2G_CHANNELS=tcp chaos 5 8
 
 netns_possible || exit 0
 netns_pair || exit 0

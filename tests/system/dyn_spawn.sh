@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 # Processes that start others: alone, under our mpiexec, under another launcher, on two
 # hosts; and what is left when one of them is killed.
+# timeout: 120
 cd "$(dirname "$0")/../.." && . tests/lib.sh
 make_tmp
 SPAWN=$MPI_TESTS/dyn_spawn
@@ -25,6 +26,43 @@ if command -v mpiexec.hydra >/dev/null; then
 	works mpiexec.hydra -n 2 "$POOL" 2 2 50
 	works mpiexec.hydra -n 1 "$POOL" 15 2 50
 fi
+
+# A program of another MPI: PMI-1 as MPICH speaks it. Also under its own launcher, so
+# that the test is known to be right.
+cat >"$TMP/pmi1.py" <<'EOF'
+import os, sys
+f = os.fdopen(int(os.environ["PMI_FD"]), "r+b", buffering=0)
+def ask(text):
+    f.write(text.encode())
+    line = b""
+    while not line.endswith(b"\n"):
+        line += f.read(1)
+    return dict(w.split("=", 1) for w in line.decode().split())
+ask("cmd=init pmi_version=1 pmi_subversion=1\n")
+kvs = ask("cmd=get_my_kvsname\n")["kvsname"]
+if len(sys.argv) > 1:
+    got = ask(f"cmd=get kvsname={kvs} key=PARENT_ROOT_PORT_NAME\n")
+    app = ask("cmd=get_appnum\n")["appnum"]
+    print("child", os.environ["PMI_RANK"], "of", os.environ["PMI_SIZE"],
+          "app", app, got["value"], *sys.argv[1:])
+else:
+    text = ""
+    for i in (1, 2):
+        text += (f"mcmd=spawn\nnprocs={i}\nexecname={sys.executable}\n"
+                 f"totspawns=2\nspawnssofar={i}\n"
+                 f"arg1={sys.argv[0]}\narg2=word{i}\nargcnt=2\n"
+                 "preput_num=1\npreput_key_0=PARENT_ROOT_PORT_NAME\n"
+                 "preput_val_0=tag#0$port\ninfo_num=0\nendcmd\n")
+    print("spawn", ask(text)["rc"])
+ask("cmd=finalize\n")
+EOF
+for launcher in "$MPIEXEC" mpiexec.hydra; do
+	command -v "$launcher" >/dev/null || continue
+	works "$launcher" -n 1 python3 "$TMP/pmi1.py"
+	expect "$TMP/out" "^spawn 0"
+	expect "$TMP/out" "^child 0 of 3 app 0 tag#0\\\$port word1"
+	expect "$TMP/out" "^child 2 of 3 app 1 tag#0\\\$port word2"
+done
 
 # what spawned processes print, and -usize
 cat >"$TMP/p.c" <<'EOF'

@@ -103,6 +103,10 @@ for kind in $mpis; do
 	srun_is "$kind" 3 "$BUILD/tests/mpi/coll_random"
 	[ $rc = 0 ]
 	check "srun --mpi=$kind: collectives of 3 ranks"
+	# by an mpiexec of the root's, in Slurm's allocation
+	srun_is "$kind" 2 "$BUILD/tests/mpi/dyn_pool" 2 2 50
+	[ $rc = 0 ]
+	judge $? "srun --mpi=$kind: spawned workers $(tail -n 3 "$TMP/err")"
 	srun_is "$kind" 2 "$BUILD/tests/system/pmi_prog" abort 7
 	[ $rc != 0 ] && [ $rc != 124 ]
 	check "srun --mpi=$kind: an abort ends the job"
