@@ -364,6 +364,8 @@ struct o2g_unexp *o2g_proto_probe(struct o2g_core *c, u32 src, u64 tag,
 				  u64 ignore);
 struct o2g_unexp *o2g_proto_mprobe(struct o2g_core *c, u32 src, u64 tag,
 				   u64 ignore);
+/* The same for one that is known, and that nobody has taken. */
+void o2g_proto_take(struct o2g_core *c, struct o2g_unexp *u);
 /* peer, key, offset, len, segs, id are set. */
 void o2g_proto_put(struct o2g_core *c, struct o2g_req *req);
 void o2g_proto_get(struct o2g_core *c, struct o2g_req *req);

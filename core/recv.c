@@ -226,13 +226,17 @@ struct o2g_unexp *o2g_proto_mprobe(struct o2g_core *c, u32 src, u64 tag,
 {
 	struct o2g_unexp *u = o2g_proto_probe(c, src, tag, ignore);
 
-	if (u) {
-		o2g_match_remove(&c->match, &u->match);
-		o2g_recv_unname(u);
-		if (is_here(u))
-			o2g_list_del(&u->link);
-	}
+	if (u)
+		o2g_proto_take(c, u);
 	return u;
+}
+
+void o2g_proto_take(struct o2g_core *c, struct o2g_unexp *u)
+{
+	o2g_match_remove(&c->match, &u->match);
+	o2g_recv_unname(u);
+	if (is_here(u))
+		o2g_list_del(&u->link);
 }
 
 /* --- packets --- */

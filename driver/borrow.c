@@ -10,6 +10,7 @@
  * connection. That is done when the endpoint is closed, and when its process is gone
  * while a worker keeps the process's memory, and with that the mapping of the endpoint.
  */
+#include "kfront.h"
 #include "o2gk.h"
 
 #include <linux/kthread.h>
@@ -32,6 +33,10 @@ static bool add(struct o2gk_ep *ep, struct o2gk_borrower *b)
 
 bool o2gk_borrow(struct o2gk_ep *ep, struct o2gk_borrower *b)
 {
+	if (!ep->mm) { /* it is no process's, and its memory is at hand */
+		b->alloc = o2gk_alloc_enter(ep);
+		return true;
+	}
 	allow_kernel_signal(SIGKILL);
 	if (!add(ep, b)) {
 		disallow_signal(SIGKILL);
@@ -43,6 +48,10 @@ bool o2gk_borrow(struct o2gk_ep *ep, struct o2gk_borrower *b)
 
 void o2gk_unborrow(struct o2gk_ep *ep, struct o2gk_borrower *b)
 {
+	if (!ep->mm) {
+		o2gk_alloc_leave(ep, b->alloc);
+		return;
+	}
 	kthread_unuse_mm(ep->mm);
 	spin_lock(&ep->borrow_lock);
 	list_del(&b->link);

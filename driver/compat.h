@@ -4,6 +4,7 @@
 #define O2GK_COMPAT_H
 
 #include <linux/mm.h>
+#include <linux/uio.h>
 #include <linux/version.h>
 #include <net/ipv6.h>
 #include <net/sock.h>
@@ -50,6 +51,32 @@ static inline void o2gk_vm_flags_clear(struct vm_area_struct *vma,
 #define o2gk_vm_flags_set vm_flags_set
 #define o2gk_vm_flags_clear vm_flags_clear
 #endif
+
+static inline struct page *o2gk_nth_page(struct page *page, unsigned long n)
+{
+	return n ? pfn_to_page(page_to_pfn(page) + n) : page;
+}
+
+static inline const struct iovec *o2gk_iter_iov(const struct iov_iter *i)
+{
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 4, 0)
+	return i->iov;
+#else
+	return iter_iov(i);
+#endif
+}
+
+/* With the lock of its mappings. */
+static inline long o2gk_pin_remote(struct mm_struct *mm, unsigned long at,
+				   unsigned long n, unsigned int flags,
+				   struct page **pages)
+{
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 5, 0)
+	return pin_user_pages_remote(mm, at, n, flags, pages, NULL, NULL);
+#else
+	return pin_user_pages_remote(mm, at, n, flags, pages, NULL);
+#endif
+}
 
 /*
  * Sending from softirq: no sleeping allocation, and not the page fragment of

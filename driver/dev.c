@@ -11,8 +11,6 @@
 
 #include "o2gk.h"
 
-#define PEERS_TURN 64
-
 static bool is_ready(const struct o2gk_ep *ep)
 {
 	/* If it is, what set-up has made can also be seen. */
@@ -200,7 +198,7 @@ static int do_cancel(struct o2gk_ep *ep, void __user *arg)
 
 	if (get_user(slot, (u32 __user *)arg))
 		return -EFAULT;
-	return o2gk_cancel(ep, slot);
+	return o2gk_slot_cancel(ep, slot);
 }
 
 static int do_probe(struct o2gk_ep *ep, void __user *arg)
@@ -212,7 +210,7 @@ static int do_probe(struct o2gk_ep *ep, void __user *arg)
 		return -EFAULT;
 	if (a.pad)
 		return -EINVAL;
-	err = o2gk_probe(ep, &a);
+	err = o2gk_slot_probe(ep, &a);
 	if (err)
 		return err;
 	return copy_to_user(arg, &a, sizeof(a)) ? -EFAULT : 0;
@@ -300,85 +298,16 @@ static int do_mem_drop(struct o2gk_ep *ep, void __user *arg)
 
 	if (copy_from_user(&key, arg, sizeof(key)))
 		return -EFAULT;
-	return o2gk_mem_drop(ep, key);
-}
-
-static bool is_sent(struct o2gk_peer *p)
-{
-	return !p->sk || p->lost ||
-	       (o2g_list_empty(&p->txq) && !o2gk_local_leaving(p));
-}
-
-/* Peers may be many: softirqs are let in after so many of them. */
-static void breathe(struct o2gk_ep *ep, u32 *n)
-{
-	if (++*n % PEERS_TURN)
-		return;
-	o2gk_ep_unlock(ep, O2GK_CALLER, NULL);
-	cond_resched();
-	o2gk_ep_lock(ep);
-}
-
-static bool all_sent(struct o2gk_ep *ep)
-{
-	unsigned long number = 0;
-	struct o2gk_peer *p;
-	bool sent = true;
-	u32 n = 0;
-
-	o2gk_ep_lock(ep);
-	while (sent && (p = o2gk_peer_next(ep, &number))) {
-		sent = is_sent(p);
-		number++;
-		breathe(ep, &n);
-	}
-	o2gk_ep_unlock(ep, O2GK_CALLER, NULL);
-	return sent;
-}
-
-static int wait_until_sent(struct o2gk_ep *ep, unsigned long end)
-{
-	while (!all_sent(ep)) {
-		if (time_after(jiffies, end))
-			return -ETIME;
-		if (schedule_timeout_interruptible(1) &&
-		    signal_pending(current))
-			return -EINTR;
-	}
-	return 0;
-}
-
-static void say_bye(struct o2gk_ep *ep)
-{
-	unsigned long number = 0;
-	struct o2gk_peer *p;
-	u32 n = 0;
-
-	o2gk_ep_lock(ep);
-	while ((p = o2gk_peer_next(ep, &number))) {
-		if (p->sk)
-			o2g_proto_bye(&ep->core, &p->core);
-		number++;
-		breathe(ep, &n);
-	}
-	o2gk_ep_unlock(ep, O2GK_CALLER, NULL);
+	return o2gk_mem_drop(ep, key, NULL);
 }
 
 static int do_bye(struct o2gk_ep *ep, void __user *arg)
 {
-	unsigned long end;
 	u32 ms;
-	int err;
 
 	if (get_user(ms, (u32 __user *)arg))
 		return -EFAULT;
-	end = jiffies + msecs_to_jiffies(ms);
-	/* What goes by a link does not wait in line with what is said here. */
-	err = wait_until_sent(ep, end);
-	if (err)
-		return err;
-	say_bye(ep);
-	return wait_until_sent(ep, end);
+	return o2gk_ep_bye(ep, ms);
 }
 
 static int do_info(struct o2gk_ep *ep, void __user *arg)

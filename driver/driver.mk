@@ -20,6 +20,7 @@ driver-tree:
 	  ln -sf "$(CURDIR)/$$f" '$(DRIVER_OUT)/'; \
 	done
 	@ln -sf '$(CURDIR)/include/uapi/o2g.h' '$(DRIVER_OUT)/uapi/o2g.h'
+	@ln -sf '$(CURDIR)/include/o2g_kernel.h' '$(DRIVER_OUT)/'
 
 driver: driver-tree
 	@test -f '$(KDIR)/Makefile' || { \
@@ -37,6 +38,7 @@ install-dkms:
 	mkdir -p '$(DKMS_DIR)/uapi'
 	install -m 644 $(DRIVER_SRC) '$(DKMS_DIR)'
 	install -m 644 include/uapi/o2g.h '$(DKMS_DIR)/uapi'
+	install -m 644 include/o2g_kernel.h '$(DKMS_DIR)'
 	sed 's/@VERSION@/$(VERSION)/' driver/dkms.conf.in >'$(DKMS_DIR)/dkms.conf'
 
 # Programs that try the driver by hand; they run in a guest of the lab.

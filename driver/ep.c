@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
-/* Endpoints: an open file and its lock. */
+/* Endpoints: their lock, how they begin and how they end. */
+#include "kfront.h"
 #include "o2gk.h"
 
 #include <linux/log2.h>
@@ -30,7 +31,7 @@ void o2gk_ep_lock(struct o2gk_ep *ep) __acquires(&ep->lock)
  */
 static void tell_unexpected(struct o2gk_ep *ep)
 {
-	while (ep->unexpected != (u32)ep->core.match.nunexp) {
+	while (ep->shared && ep->unexpected != (u32)ep->core.match.nunexp) {
 		ep->unexpected = ep->core.match.nunexp;
 		WRITE_ONCE(ep->shared->unexpected, ep->unexpected);
 		smp_mb(); /* pairs with the fence after moving sq_tail */
@@ -92,11 +93,15 @@ void o2gk_ep_unlock(struct o2gk_ep *ep, enum o2gk_context context,
 	bool wake;
 
 	tell_unexpected(ep);
+	if (ep->kernel)
+		o2gk_kernel_deliver(ep);
 	if (unlikely(o2g_match_wants(&ep->core.match)) && !ep->closing)
 		queue_work(ep->wq, &ep->work);
 	wake = must_wake(ep);
-	p = list_empty(&ep->dirty) ? NULL :
-				     next_push(ep, context, own, &pushes);
+	if (list_empty(&ep->dirty) || o2gk_kernel_is_inside(ep, context))
+		p = NULL; /* or whoever delivers sees to it */
+	else
+		p = next_push(ep, context, own, &pushes);
 	spin_unlock_bh(&ep->lock);
 	if (wake)
 		wake_up_interruptible_poll(&ep->wait, EPOLLIN | EPOLLRDNORM);
@@ -186,12 +191,16 @@ void o2gk_ep_housekeeping(struct o2gk_ep *ep)
 static void work(struct work_struct *w)
 {
 	struct o2gk_ep *ep = container_of(w, struct o2gk_ep, work);
+	unsigned int alloc = o2gk_alloc_enter(ep);
 
 	o2gk_ep_housekeeping(ep);
 	o2gk_lost_finish_all(ep);
+	if (ep->kernel)
+		o2gk_kernel_reap(ep);
 	o2gk_ep_lock(ep);
 	o2gk_sq_drain_all(ep);
 	o2gk_ep_unlock(ep, O2GK_WORKER, NULL);
+	o2gk_alloc_leave(ep, alloc);
 }
 
 /* --- opening --- */
@@ -258,16 +267,27 @@ static void init_core(struct o2gk_ep *ep, const struct o2gd_setup *s,
 	ep->eager_max = min_t(u64, s->eager_max, 256 << 10);
 }
 
+int o2gk_ep_prepare(struct o2gk_ep *ep, const struct o2gd_setup *s)
+{
+	struct o2g_match_bin *bins =
+		kvcalloc(FIRST_BINS, sizeof(*bins), GFP_KERNEL_ACCOUNT);
+
+	if (!bins)
+		return -ENOMEM;
+	init_core(ep, s, bins);
+	return 0;
+}
+
 /* Once; under ep->mutex. What fails is freed when the file is closed. */
 int o2gk_ep_setup(struct o2gk_ep *ep, struct o2gd_setup *s)
 {
-	struct o2g_match_bin *bins;
 	int err = check_setup(s);
 
 	if (err)
 		return err;
 	if (ep->mm || ep->paper)
 		return -EBUSY;
+	ep->front = &o2gk_file_front;
 	ep->mm = current->mm;
 	mmgrab(ep->mm);
 	ep->net = get_net(current->nsproxy->net_ns);
@@ -275,10 +295,9 @@ int o2gk_ep_setup(struct o2gk_ep *ep, struct o2gd_setup *s)
 	ep->wq = o2gk_wq_alloc();
 	if (!ep->wq)
 		return -ENOMEM;
-	bins = kvcalloc(FIRST_BINS, sizeof(*bins), GFP_KERNEL_ACCOUNT);
-	if (!bins)
-		return -ENOMEM;
-	init_core(ep, s, bins);
+	err = o2gk_ep_prepare(ep, s);
+	if (err)
+		return err;
 	ep->slabs = kvcalloc(O2GK_MAX_SLABS, sizeof(*ep->slabs),
 			     GFP_KERNEL_ACCOUNT);
 	if (!ep->slabs)
@@ -336,17 +355,11 @@ static void step(struct o2gk_ep *ep)
 
 static void drop_posted(struct o2gk_ep *ep)
 {
-	u32 i;
+	u32 n = 0;
 
-	for (i = 0; i < ep->nslots; i++) {
-		struct o2gk_req *r = o2gk_req_find(ep, i);
-
-		if (r->phase == O2GK_BUSY && r->core.kind == O2G_REQ_RECV)
-			o2g_proto_end_posted(&ep->core, &r->core,
-					     -O2G_ERR_PEER);
-		if (i % O2GK_STEP == 0)
+	while (ep->front->drop_posted(ep))
+		if (++n % O2GK_STEP == 0)
 			step(ep);
-	}
 }
 
 static void drop_unexpected(struct o2gk_ep *ep)
@@ -409,22 +422,6 @@ static void drop_mems(struct o2gk_ep *ep)
 	}
 }
 
-static void free_requests(struct o2gk_ep *ep)
-{
-	u32 i, j;
-
-	for (i = 0; i < ep->nslots / O2GK_SLAB; i++) {
-		for (j = 0; j < O2GK_SLAB; j++) {
-			struct o2gk_req *r = &ep->slabs[i][j];
-
-			o2gk_req_release(ep, r);
-			kfree(r->kbuf);
-		}
-		kvfree(ep->slabs[i]);
-	}
-	kvfree(ep->slabs);
-}
-
 static void free_peers(struct o2gk_ep *ep)
 {
 	struct o2gk_peer *p;
@@ -457,7 +454,8 @@ static void close_ready(struct o2gk_ep *ep)
 {
 	WRITE_ONCE(ep->closing, true);
 	o2gk_recall(ep);
-	o2gk_look_remove(ep);
+	if (!ep->kernel)
+		o2gk_look_remove(ep);
 	release_sockets(ep);
 	cancel_work_sync(&ep->work); /* nobody queues it any more */
 	spin_lock_bh(&ep->lock);
@@ -471,7 +469,10 @@ static void close_ready(struct o2gk_ep *ep)
 	drop_mems(ep);
 	o2gk_reserve_free(ep);
 	spin_unlock_bh(&ep->lock);
-	free_requests(ep);
+	if (ep->kernel)
+		o2gk_kernel_finish(ep);
+	else
+		o2gk_file_free(ep);
 	unpin_all(ep);
 }
 
@@ -490,6 +491,8 @@ void o2gk_ep_destroy(struct o2gk_ep *ep)
 	if (ep->mm) {
 		o2gk_area_destroy(ep);
 		mmdrop(ep->mm);
+	}
+	if (ep->net) {
 		put_net(ep->net);
 		mem_cgroup_put(ep->memcg);
 	}

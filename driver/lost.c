@@ -47,19 +47,9 @@ static void drop_packet(struct o2gk_peer *p)
 		kfree(container_of(tx, struct o2gk_ctl, tx));
 }
 
-/* The receive in the next slot, if it is for this peer alone. */
-static void end_slot(struct o2gk_peer *p)
-{
-	struct o2gk_req *r = o2gk_req_find(p->ep, p->losing_slot++);
-
-	if (r->phase == O2GK_BUSY && r->core.kind == O2G_REQ_RECV &&
-	    r->core.match.src == p->core.rank)
-		o2g_proto_end_posted(&p->ep->core, &r->core, -O2G_ERR_PEER);
-}
-
 /*
  * A portion; under ep->lock. Packets come before requests, which they may be of. No
- * receive is posted for it any more, so those of slots that were looked at are over.
+ * receive is posted for it any more, so those that were looked at are over.
  */
 static void take_apart(struct o2gk_peer *p)
 {
@@ -69,12 +59,12 @@ static void take_apart(struct o2gk_peer *p)
 	lockdep_assert_held(&ep->lock);
 	for (; left && !o2g_list_empty(&p->dead); left--)
 		drop_packet(p);
-	for (; left && p->core.posted && p->losing_slot < ep->nslots; left--)
-		end_slot(p);
+	while (left && p->core.posted && ep->front->end_posted(p))
+		left--;
 	if (!left ||
 	    !o2g_proto_peer_reap(&ep->core, &p->core, -O2G_ERR_PEER, left))
 		return;
-	o2gk_cq_post(ep, &p->done);
+	ep->front->lost(p);
 	list_del_init(&p->losing);
 	o2gk_peer_put(p);
 }

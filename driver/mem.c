@@ -7,6 +7,7 @@
  * Pinned pages count against the user's RLIMIT_MEMLOCK. A pin that is over is
  * only put aside by those who may not sleep.
  */
+#include "kfront.h"
 #include "o2gk.h"
 
 #include <linux/bvec.h>
@@ -114,6 +115,7 @@ static bool pin_piece(struct o2gk_pin *pin, const struct iovec *iov, bool write)
 			struct bio_vec *bv = &pin->bvec[pin->n];
 
 			bv->bv_page = pin->pages[pin->n++];
+			pin->npinned++;
 			bv->bv_offset = off;
 			bv->bv_len =
 				min_t(unsigned long, PAGE_SIZE - off, left);
@@ -178,8 +180,9 @@ void o2gk_pin_free(struct o2gk_pin *pin)
 {
 	if (!pin || !refcount_dec_and_test(&pin->refs))
 		return;
-	if (pin->n)
-		unpin_user_pages_dirty_lock(pin->pages, pin->n, pin->write);
+	if (pin->npinned)
+		unpin_user_pages_dirty_lock(pin->pages, pin->npinned,
+					    pin->write);
 	mm_unaccount_pinned_pages(&pin->account);
 	kvfree(pin->pages);
 	kvfree(pin->bvec);
@@ -200,6 +203,10 @@ void o2gk_pin_put(struct o2gk_ep *ep, struct o2gk_pin *pin)
 {
 	if (!pin || !refcount_dec_and_test(&pin->refs))
 		return;
+	if (pin->owner) {
+		o2gk_kernel_released(pin);
+		return;
+	}
 	/* Its owner is done with it, and with its place in a list. */
 	refcount_set(&pin->refs, 1);
 	ep->stats.pinned_pages += pin->n; /* taken off again: */
@@ -247,7 +254,7 @@ static struct o2gk_mem *mem_by_key(struct o2gk_ep *ep, u64 key)
 	return k ? container_of(k, struct o2gk_mem, key) : NULL;
 }
 
-static int mem_link(struct o2gk_ep *ep, struct o2gk_mem *m)
+int o2gk_mem_link(struct o2gk_ep *ep, struct o2gk_mem *m)
 {
 	lockdep_assert_held(&ep->lock);
 	if (mem_by_key(ep, m->key.value))
@@ -285,7 +292,7 @@ int o2gk_mem_add(struct o2gk_ep *ep, const struct o2gd_mem *a)
 	m->key.value = a->key;
 	m->key.weight = get_random_u64();
 	o2gk_ep_lock(ep);
-	err = mem_link(ep, m);
+	err = o2gk_mem_link(ep, m);
 	o2gk_ep_unlock(ep, O2GK_CALLER, NULL);
 	if (err) {
 		o2gk_pin_free(m->pin);
@@ -299,17 +306,21 @@ void o2gk_mem_put(struct o2gk_ep *ep, struct o2gk_mem *m)
 {
 	if (!m || --m->refs)
 		return;
-	o2gk_pin_later(ep, m->pin);
+	if (ep->kernel)
+		o2gk_kernel_mem_end(ep, m);
+	else
+		o2gk_pin_later(ep, m->pin);
 	kfree(m);
 }
 
-int o2gk_mem_drop(struct o2gk_ep *ep, u64 key)
+int o2gk_mem_drop(struct o2gk_ep *ep, u64 key, struct completion *gone)
 {
 	struct o2gk_mem *m;
 
 	o2gk_ep_lock(ep);
 	m = mem_by_key(ep, key);
 	if (m) {
+		m->gone = gone;
 		o2g_cookies_del(&ep->mems, &m->key);
 		o2gk_mem_put(ep, m);
 	}

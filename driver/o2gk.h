@@ -9,6 +9,7 @@
 #ifndef O2GK_H
 #define O2GK_H
 
+#include <linux/completion.h>
 #include <linux/mm_types.h>
 #include <linux/mutex.h>
 #include <linux/poll.h>
@@ -40,6 +41,8 @@
 	(16 << 10) /* of a body copied under ep->lock: mail.c */
 
 struct o2gk_ep;
+struct o2gk_kernel;
+struct o2gk_kreq;
 struct o2gk_paper;
 struct o2gk_link;
 struct o2gk_req;
@@ -55,6 +58,11 @@ struct o2gk_pin {
 	bool write;
 	bool even; /* one piece of memory: all but the ends are whole pages */
 	struct mmpin account;
+	/* of a kernel endpoint: who is told when nobody reads it any more */
+	struct o2gk_ep *owner;
+	struct o2gk_kreq *holder; /* a request, */
+	struct completion *gone;  /* or whoever ends a registration */
+	unsigned int npinned; /* of pages: the others are the caller's own */
 };
 
 /* A completion, until it is in the ring. */
@@ -96,6 +104,7 @@ struct o2gk_unexp {
 	void *kbuf; /* ... the dump area was full, or it is so short: */
 	u8 small[O2GD_INLINE];
 	struct o2g_cookie handle; /* ep->taken, by a matched probe */
+	struct list_head untold;  /* of a kernel endpoint: for its handler */
 };
 
 struct o2gk_mem {
@@ -105,6 +114,8 @@ struct o2gk_mem {
 	u32 refs; /* its registration, packets that use it */
 	struct o2gk_pin *pin;
 	struct iovec iov; /* when it could not be pinned */
+	struct completion
+		*gone; /* of a kernel endpoint: whoever waits for that */
 };
 
 /* A packet without a request: control, or a small body that was copied. */
@@ -184,6 +195,11 @@ struct o2gk_peer {
 	struct o2g_list dead;	 /* ... packets that will not be sent */
 	u32 losing_slot;	 /* ... receives from this slot on */
 	struct o2gk_done done;
+	/* of a kernel endpoint */
+	struct list_head receives; /* posted for it alone */
+	struct list_head untold;   /* its owner has still to hear of the loss */
+	bool telling;		   /* ... and has not heard all of it yet */
+	struct o2gk_atomic_send tuned; /* what its socket was like before */
 };
 
 /* What an endpoint counts for with its user: user.c. */
@@ -205,11 +221,36 @@ struct o2gk_reserve {
 struct o2gk_borrower {
 	struct list_head link; /* ep->borrowers */
 	struct task_struct *task;
+	unsigned int alloc; /* of a kernel endpoint, which has no process */
+};
+
+/*
+ * Whom an endpoint is for: a process with an open file (file.c), or another module
+ * (kfront.c). All under ep->lock.
+ */
+struct o2gk_front {
+	/* The request is over; it is not a reply to a get. */
+	void (*done)(struct o2gk_ep *ep, struct o2gk_req *r);
+	struct o2gk_req *(*find)(struct o2gk_ep *ep, u64 id);
+	/* From an unexpected message to the receive it belongs to. */
+	void (*copy)(struct o2gk_ep *ep, const struct o2g_sink *to,
+		     const struct o2g_seg *from, u64 len);
+	void (*arrived)(struct o2gk_ep *ep, struct o2gk_unexp *u);
+	/* All that needed it is over. */
+	void (*lost)(struct o2gk_peer *p);
+	/* ... and it is not to be told any more. */
+	void (*forget)(struct o2gk_peer *p);
+	/* End a receive that is posted for it alone; false: there is no other. */
+	bool (*end_posted)(struct o2gk_peer *p);
+	/* End one of all that are posted; likewise. */
+	bool (*drop_posted)(struct o2gk_ep *ep);
 };
 
 struct o2gk_ep {
 	struct o2gk_paper *paper; /* the eight calls: all else is not used */
-	spinlock_t lock;	  /* taken with softirqs off */
+	const struct o2gk_front *front;
+	struct o2gk_kernel *kernel; /* the kernel front's own, or NULL */
+	spinlock_t lock;	    /* taken with softirqs off */
 	struct o2g_core core;
 	/*
 	 * By number, changed under ep->lock. A peer (O2GK_KNOWN), or a value: a rank
@@ -236,6 +277,7 @@ struct o2gk_ep {
 	/* requests */
 	struct o2gk_req **slabs;
 	u32 nslots;
+	u32 closing_slot; /* receives from this one on may still be posted */
 
 	/* the mapping */
 	void *area;
@@ -312,6 +354,7 @@ enum o2gk_context {
 	O2GK_LINK,    /* the same, and own's mail is being delivered: mail.c */
 	O2GK_CALLER,  /* a system call of the endpoint's process */
 	O2GK_WORKER,  /* a worker, with or without the process's memory */
+	O2GK_NESTED,  /* must not sleep, and may be a callback: kfront.c */
 };
 
 /*
@@ -344,6 +387,10 @@ static inline void o2gk_queue(struct o2gk_peer *p, struct work_struct *work)
 /* ep.c */
 struct o2gk_ep *o2gk_ep_create(void);
 int o2gk_ep_setup(struct o2gk_ep *ep, struct o2gd_setup *s);
+/* What every endpoint has; net and memcg are set. */
+int o2gk_ep_prepare(struct o2gk_ep *ep, const struct o2gd_setup *s);
+/* Say goodbye to all peers; wait until that is out, or so long. */
+int o2gk_ep_bye(struct o2gk_ep *ep, u32 ms);
 void o2gk_ep_destroy(struct o2gk_ep *ep);
 int o2gk_ep_grow(struct o2gk_ep *ep, u32 nslots);
 void o2gk_ep_lock(struct o2gk_ep *ep);
@@ -394,13 +441,18 @@ void o2gk_drop(struct o2gk_peer *p, enum o2gd_drop why, u64 n);
 
 /* core_ops.c */
 extern const struct o2g_core_ops o2gk_core_ops;
+void o2gk_unexp_end(struct o2gk_ep *ep, struct o2gk_unexp *u);
 int o2gk_unexp_init(void);
 void o2gk_unexp_exit(void);
 struct o2gk_unexp *o2gk_unexp_new(struct o2gk_ep *ep, gfp_t gfp);
 void o2gk_unexp_drop(struct o2gk_unexp *u);
+
+/* file.c: the front of endpoints that are open files */
+extern const struct o2gk_front o2gk_file_front;
 /* A small receive is matched: find memory for its body. */
 int o2gk_recv_resolve(struct o2gk_ep *ep, struct o2g_req *req);
 void o2gk_req_release(struct o2gk_ep *ep, struct o2gk_req *r);
+void o2gk_file_free(struct o2gk_ep *ep);
 
 /* reserve.c: under ep->lock, unless said otherwise */
 /* Charged to the endpoint's cgroup; any context. */
@@ -432,8 +484,8 @@ int o2gk_area_map(struct vm_area_struct *vma, void *area);
 
 /* req.c: all in process context unless said otherwise */
 int o2gk_submit(struct o2gk_ep *ep, const struct o2gd_sqe *sqe);
-int o2gk_cancel(struct o2gk_ep *ep, u32 slot);
-int o2gk_probe(struct o2gk_ep *ep, struct o2gd_probe *a);
+int o2gk_slot_cancel(struct o2gk_ep *ep, u32 slot);
+int o2gk_slot_probe(struct o2gk_ep *ep, struct o2gd_probe *a);
 int o2gk_fetch(struct o2gk_ep *ep, const struct o2gd_fetch *f);
 /*
  * Take what is in the posting ring; any context, under ep->lock. False: there is more,
@@ -473,7 +525,10 @@ void o2gk_pin_later(struct o2gk_ep *ep, struct o2gk_pin *pin);
 /* Give a reference to somebody else's back, likewise. */
 void o2gk_pin_put(struct o2gk_ep *ep, struct o2gk_pin *pin);
 int o2gk_mem_add(struct o2gk_ep *ep, const struct o2gd_mem *a);
-int o2gk_mem_drop(struct o2gk_ep *ep, u64 key);
+/* Under ep->lock: from now on peers find it. -EEXIST: another has its key. */
+int o2gk_mem_link(struct o2gk_ep *ep, struct o2gk_mem *m);
+/* @gone: of a kernel endpoint, for whoever waits until nobody uses it. */
+int o2gk_mem_drop(struct o2gk_ep *ep, u64 key, struct completion *gone);
 void o2gk_mem_put(struct o2gk_ep *ep, struct o2gk_mem *m);
 int o2gk_mem_find(struct o2g_core *c, struct o2g_peer *p, u64 key, u64 offset,
 		  u64 len, bool write, struct o2g_seg *seg);
@@ -533,6 +588,8 @@ bool o2gk_is_disconnected(const struct sock *sk);
 
 /* sock.c */
 int o2gk_sock_register(struct o2gk_ep *ep, u32 number, int fd);
+/* The same; on success the reference to the socket's file is ours. */
+int o2gk_sock_attach(struct o2gk_ep *ep, u32 number, struct socket *sock);
 /*
  * Give it back; a grace period later nothing of the network calls us for the peer.
  * Then: nobody works for it any more, either.

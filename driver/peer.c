@@ -108,6 +108,8 @@ static struct o2gk_peer *new_peer(struct o2gk_ep *ep)
 	INIT_LIST_HEAD(&p->losing);
 	INIT_LIST_HEAD(&p->dirty);
 	INIT_LIST_HEAD(&p->done.link);
+	INIT_LIST_HEAD(&p->receives);
+	INIT_LIST_HEAD(&p->untold);
 	INIT_WORK(&p->rx_work, o2gk_rx_work);
 	INIT_WORK(&p->tx_work, o2gk_tx_work);
 	INIT_LIST_HEAD(&p->local);
@@ -255,7 +257,7 @@ static void take_out(struct o2gk_ep *ep, struct o2gk_peer *p)
 	if (ep->recent == p)
 		WRITE_ONCE(ep->recent, NULL);
 	ep->nothers -= is_other(p->core.rank);
-	o2gk_cq_forget(ep, &p->done);
+	ep->front->forget(p);
 	list_del_init(&p->dirty);
 	o2gk_ep_unlock(ep, O2GK_CALLER, NULL);
 }

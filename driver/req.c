@@ -335,12 +335,14 @@ static bool post(struct o2gk_ep *ep, const struct o2gd_sqe *e)
 /* The ring may be long: what is left is for a worker, or for the caller's loop. */
 bool o2gk_sq_drain(struct o2gk_ep *ep)
 {
-	/* After the entries it covers. */
-	u32 tail = smp_load_acquire(&ep->shared->sq_tail);
-	u32 left = SQ_TURN;
+	u32 tail, left = SQ_TURN;
 	struct o2gd_sqe e;
 
 	lockdep_assert_held(&ep->lock);
+	if (!ep->shared) /* there is no ring: its front is another */
+		return true;
+	/* After the entries it covers. */
+	tail = smp_load_acquire(&ep->shared->sq_tail);
 	if (likely(tail == ep->sq_head))
 		return true;
 	if (tail - ep->sq_head > ep->sq_mask + 1) {
@@ -383,7 +385,7 @@ void o2gk_sq_drain_all(struct o2gk_ep *ep)
 
 /* --- the other calls --- */
 
-int o2gk_cancel(struct o2gk_ep *ep, u32 slot)
+int o2gk_slot_cancel(struct o2gk_ep *ep, u32 slot)
 {
 	struct o2gk_req *r;
 	int err = -EBUSY;
@@ -410,7 +412,7 @@ static void take(struct o2gk_ep *ep, struct o2gk_unexp *u, u64 *handle)
 	*handle = u->handle.value;
 }
 
-int o2gk_probe(struct o2gk_ep *ep, struct o2gd_probe *a)
+int o2gk_slot_probe(struct o2gk_ep *ep, struct o2gd_probe *a)
 {
 	struct o2g_unexp *u;
 	int err = -EAGAIN;

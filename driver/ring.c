@@ -164,7 +164,7 @@ static unsigned long find_or_reclaim(struct o2gk_ep *ep, u32 n)
 {
 	unsigned long at = find_blocks(ep, n);
 
-	if (at < ep->dump_blocks || !reclaim(ep, O2GK_STEP))
+	if (at < ep->dump_blocks || !ep->dump_blocks || !reclaim(ep, O2GK_STEP))
 		return at;
 	return find_blocks(ep, n);
 }

@@ -11,6 +11,7 @@
  * callbacks do nothing but read, send and queue work; after that grace period
  * nobody can queue any, so cancelling the work is final.
  */
+#include "kfront.h"
 #include "o2gk.h"
 
 #include <linux/net.h>
@@ -94,6 +95,8 @@ void o2gk_sock_restore(struct o2gk_peer *p)
 	if (!p->taken_over)
 		return;
 	WRITE_ONCE(p->taken_over, false);
+	if (p->ep->kernel)
+		o2gk_kernel_untune(p);
 	o2gk_give_back(p->sk, p, &p->saved);
 }
 
@@ -133,26 +136,16 @@ static void bind_peer(struct o2gk_peer *p, struct socket *sock)
 	spin_unlock_bh(&p->ep->lock);
 }
 
-/* Under ep->mutex: one socket at a time for a peer. */
-int o2gk_sock_register(struct o2gk_ep *ep, u32 number, int fd)
+/* Under ep->mutex: one socket at a time for a peer, which is known. */
+int o2gk_sock_attach(struct o2gk_ep *ep, u32 number, struct socket *sock)
 {
+	struct sock *sk = sock->sk;
 	struct o2gk_peer *p;
-	struct socket *sock;
-	struct sock *sk;
 	int err;
 
-	if (!o2gk_is_number(ep, number))
-		return -EINVAL;
-	err = o2gk_peer_meet(ep, number);
-	if (err)
-		return err;
-	sock = sockfd_lookup(fd, &err);
-	if (!sock)
-		return err;
-	sk = sock->sk;
 	err = check_socket(ep, sk);
 	if (err)
-		goto err_sock;
+		return err;
 	tcp_sock_set_nodelay(sk);
 	lock_sock(sk);
 	err = -ENOTCONN;
@@ -165,6 +158,8 @@ int o2gk_sock_register(struct o2gk_ep *ep, u32 number, int fd)
 	if (err)
 		goto err_locked;
 	p->taken_over = true;
+	if (ep->kernel)
+		o2gk_kernel_tune(p, sk);
 	bind_peer(p, sock);
 	trace_o2g_take(ep->rank, number);
 	/* What came before, and what was queued before there was a socket. */
@@ -178,8 +173,26 @@ int o2gk_sock_register(struct o2gk_ep *ep, u32 number, int fd)
 
 err_locked:
 	release_sock(sk);
-err_sock:
-	sockfd_put(sock);
+	return err;
+}
+
+/* Under ep->mutex. */
+int o2gk_sock_register(struct o2gk_ep *ep, u32 number, int fd)
+{
+	struct socket *sock;
+	int err;
+
+	if (!o2gk_is_number(ep, number))
+		return -EINVAL;
+	err = o2gk_peer_meet(ep, number);
+	if (err)
+		return err;
+	sock = sockfd_lookup(fd, &err);
+	if (!sock)
+		return err;
+	err = o2gk_sock_attach(ep, number, sock);
+	if (err)
+		sockfd_put(sock);
 	return err;
 }
 

@@ -369,7 +369,8 @@ static bool advance(struct o2gk_peer *p, struct batch *b, u64 n,
 		o2gk_queue(p, &p->rx_work); /* which reads on */
 	any = gather(p, b);
 	o2gk_ep_unlock(ep, o2gk_with_lock(context), p);
-	return any;
+	/* A callback may have sent something, and left it to us. */
+	return ep->kernel && !any ? first(p, b) : any;
 }
 
 /* Nothing more can go out; the socket's lock is held. */

@@ -15,7 +15,6 @@
 #define O2G_KERNEL_H
 
 #include <linux/gfp.h>
-#include <linux/socket.h>
 #include <linux/types.h>
 
 struct iov_iter;
@@ -23,6 +22,7 @@ struct mm_struct;
 struct net;
 struct o2gk_ep; /* an endpoint */
 struct page;
+struct sockaddr;
 struct socket;
 
 #define O2GK_ANY 0xffffffffu /* source of a receive: any */

@@ -140,7 +140,7 @@ void *mock_alloc(size_t n, gfp_t gfp, bool zero, const char *who)
 	void *p;
 	int i = 0;
 
-	if (gfp & GFP_KERNEL)
+	if (gfp & (GFP_KERNEL | GFP_NOFS | GFP_NOIO))
 		mock_may_sleep(who);
 	mock_charged(gfp, who);
 	if (mock_fails("allocation", who, -ENOMEM))
@@ -150,7 +150,10 @@ void *mock_alloc(size_t n, gfp_t gfp, bool zero, const char *who)
 		return NULL;
 	}
 	mock.largest = max(mock.largest, n);
-	p = malloc(n);
+	/* What is long begins with a page: a page is its address. */
+	p = n < PAGE_SIZE ? malloc(n) : NULL;
+	if (!p && posix_memalign(&p, PAGE_SIZE, n))
+		return NULL;
 	memset(p, zero ? 0 : 0xa5, n);
 	while (live[i].p && i < MAX_LIVE - 1)
 		i++;
@@ -323,6 +326,37 @@ void mm_unaccount_pinned_pages(struct mmpin *p)
 		mock.charged -= p->num_pg;
 }
 
+long pin_user_pages_remote(struct mm_struct *mm, unsigned long start,
+			   unsigned long n, unsigned int flags,
+			   struct page **pages, int *locked)
+{
+	if (!mm->users)
+		return -EFAULT;
+	return pin_user_pages_fast(start, (int)n, flags, pages);
+}
+
+unsigned int memalloc_nofs_save(void)
+{
+	bool before = mock.nofs;
+
+	mock.nofs = true;
+	return before;
+}
+
+void memalloc_nofs_restore(unsigned int before)
+{
+	mock.nofs = before;
+}
+
+long wait_for_completion_killable_timeout(struct completion *c, long left)
+{
+	mock_may_sleep(__func__);
+	while (!c->done)
+		if (!mock_run())
+			return mock.signal ? -EINTR : 0;
+	return left;
+}
+
 void *vmap(struct page **pages, unsigned int n, unsigned long flags, int prot)
 {
 	mock_may_sleep(__func__);
@@ -343,7 +377,7 @@ void *kmap_local_page(struct page *page)
 {
 	int unused;
 
-	if (!is_pinned(page, &unused))
+	if (!mock.own_pages && !is_pinned(page, &unused))
 		mock_bug("the page is not pinned", __func__);
 	return page;
 }
@@ -461,7 +495,7 @@ static void *element(const struct iov_iter *i, unsigned long at, size_t *len)
 		*len = iov[at].iov_len;
 		return iov[at].iov_base;
 	}
-	if (!is_pinned(bv[at].bv_page, &unused))
+	if (!mock.own_pages && !is_pinned(bv[at].bv_page, &unused))
 		mock_bug("a page that is not pinned is used", __func__);
 	*len = bv[at].bv_len;
 	return (char *)bv[at].bv_page + bv[at].bv_offset;
@@ -530,7 +564,7 @@ size_t copy_page_to_iter(struct page *page, size_t off, size_t n,
 {
 	int unused;
 
-	if (!is_pinned(page, &unused))
+	if (!mock.own_pages && !is_pinned(page, &unused))
 		mock_bug("the page is not pinned", __func__);
 	if (mock.on_copy) {
 		void (*f)(void) = mock.on_copy;

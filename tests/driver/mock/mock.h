@@ -27,6 +27,7 @@ struct mock {
 	bool silent;	/* nobody answers who is called */
 	u32 caller;	/* the address that calls come from */
 	bool privileged;
+	bool own_pages; /* of the kernel are used, and not only pinned ones */
 	void (*on_copy)(void); /* called once, when pages are copied to pages */
 
 	/* what must be as before at the end */
@@ -40,6 +41,7 @@ struct mock {
 	size_t largest; /* that was allocated in one piece, for tests to look */
 	int maps;
 	bool signal; /* one is pending */
+	bool nofs;   /* memory must not come from file systems */
 	bool in_use; /* from the first open on, what is allocated is charged */
 };
 extern struct mock mock;

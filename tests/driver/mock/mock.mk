@@ -14,9 +14,10 @@ MOCK_FLAGS  := $(UNIT_FLAGS) -Wno-missing-prototypes -Wno-sign-compare \
                -Itests/driver/mock -Itests/unit -Idriver -Icore -Iinclude
 
 # Every header of the kernel is the same one; a few are the system's own.
-$(MOCK_INC)/ready: $(wildcard driver/*.[ch]) tests/driver/mock/mock.mk
+$(MOCK_INC)/ready: $(wildcard driver/*.[ch]) include/o2g_kernel.h tests/driver/mock/mock.mk
 	@rm -rf $(@D)
-	@sed -n 's,^#include <\([a-z_]*/.*\.h\)>,\1,p' $(wildcard driver/*.[ch]) | \
+	@sed -n 's,^#include <\([a-z_]*/.*\.h\)>,\1,p' $(wildcard driver/*.[ch]) \
+	  include/o2g_kernel.h | \
 	  sort -u | grep -vxE 'linux/(types|ioctl|errno)\.h|asm/byteorder\.h' | \
 	  while read -r h; do \
 	    mkdir -p "$(@D)/$$(dirname "$$h")" && \
@@ -29,7 +30,7 @@ $(patsubst %.c,$(BUILD)/mock/%.o,$(MOCK_DRIVER)): MOCK_FLAGS += -finstrument-fun
 
 $(MOCK_OBJ): $(BUILD)/mock/%.o: %.c $(MOCK_INC)/ready $(BUILD)/flags \
              $(wildcard driver/*.h core/*.h tests/driver/mock/*.h) \
-             include/uapi/o2g.h
+             include/uapi/o2g.h include/o2g_kernel.h
 	@mkdir -p $(@D)
 	$(CC) $(MOCK_FLAGS) -c $< -o $@
 

@@ -49,17 +49,6 @@ bool mod_delayed_work(struct workqueue_struct *wq, struct delayed_work *d,
 		      unsigned long delay);
 bool cancel_delayed_work_sync(struct delayed_work *d);
 
-struct completion {
-	bool done;
-};
-static inline void init_completion(struct completion *c)
-{
-	c->done = false;
-}
-static inline void complete(struct completion *c)
-{
-	c->done = true;
-}
 /* Time passes meanwhile; when nothing can happen any more it is killed. */
 int wait_for_completion_killable(struct completion *c);
 

@@ -36,6 +36,9 @@ typedef unsigned int gfp_t;
 #define __user
 #define __init
 #define __exit
+#define EXPORT_SYMBOL_GPL(name) _Static_assert(1, #name)
+#define BUILD_BUG_ON(cond) _Static_assert(!(cond), #cond)
+#define sizeof_field(type, member) sizeof(((type *)0)->member)
 #define __acquires(x)
 #define __releases(x)
 #define likely(x) (x)
@@ -303,6 +306,13 @@ static inline void __set_bit(unsigned long n, unsigned long *map)
 #define __GFP_NORETRY 16u
 #define GFP_KERNEL_ACCOUNT (GFP_KERNEL | __GFP_ACCOUNT)
 #define __GFP_NOWARN 0u
+#define GFP_NOFS 64u
+#define GFP_NOIO 128u
+/* What is allocated meanwhile must not be GFP_KERNEL for the file system's sake. */
+unsigned int memalloc_nofs_save(void);
+void memalloc_nofs_restore(unsigned int before);
+#define memalloc_noio_save() memalloc_nofs_save()
+#define memalloc_noio_restore(before) memalloc_nofs_restore(before)
 
 void *mock_alloc(size_t n, gfp_t gfp, bool zero, const char *who);
 void mock_free(const void *p);
@@ -362,6 +372,11 @@ struct mmpin {
 #define FOLL_LONGTERM 2u
 int pin_user_pages_fast(unsigned long start, int n, unsigned int flags,
 			struct page **pages);
+long pin_user_pages_remote(struct mm_struct *mm, unsigned long start,
+			   unsigned long n, unsigned int flags,
+			   struct page **pages, int *locked);
+#define mmap_read_lock(mm) mock_may_sleep(__func__)
+#define mmap_read_unlock(mm) ((void)(mm))
 void unpin_user_pages_dirty_lock(struct page **pages, unsigned long n,
 				 bool dirty);
 int mm_account_pinned_pages(struct mmpin *p, size_t size);
@@ -389,7 +404,12 @@ struct vm_area_struct {
 };
 void vm_flags_set(struct vm_area_struct *vma, unsigned long flags);
 void vm_flags_clear(struct vm_area_struct *vma, unsigned long flags);
-#define vmalloc_to_page(p) ((struct page *)(p))
+#define vmalloc_to_page(p) ((struct page *)((uintptr_t)(p)&PAGE_MASK))
+/* What is at odd pages is in one piece by its addresses only. */
+#define virt_addr_valid(p) (!((uintptr_t)(p) >> PAGE_SHIFT & 1))
+#define virt_to_page(p) vmalloc_to_page(p)
+#define page_to_pfn(page) ((uintptr_t)(page) >> PAGE_SHIFT)
+#define pfn_to_page(pfn) ((struct page *)((uintptr_t)(pfn) << PAGE_SHIFT))
 int vm_insert_page(struct vm_area_struct *vma, unsigned long addr,
 		   struct page *page);
 unsigned long totalram_pages(void);
@@ -425,10 +445,26 @@ struct bio_vec {
 struct iov_iter {
 	enum { MOCK_KVEC, MOCK_BVEC, MOCK_USER } type;
 	unsigned int direction;
-	const void *list;
-	unsigned long nr;
-	size_t off, count; /* of the whole list; left */
+	union {
+		const void *list;
+		const struct iovec *__iov;
+		const struct kvec *kvec;
+		const struct bio_vec *bvec;
+		void *ubuf;
+	};
+	union {
+		unsigned long nr, nr_segs;
+	};
+	union {
+		size_t off, iov_offset; /* of the whole list */
+	};
+	size_t count; /* left */
 };
+#define iter_is_ubuf(i) ((void)(i), false)
+#define iter_is_iovec(i) ((i)->type == MOCK_USER)
+#define iov_iter_is_kvec(i) ((i)->type == MOCK_KVEC)
+#define iov_iter_is_bvec(i) ((i)->type == MOCK_BVEC)
+#define iter_iov(i) ((i)->__iov)
 void iov_iter_init(struct iov_iter *i, unsigned int direction,
 		   const struct iovec *iov, unsigned long nr, size_t n);
 void iov_iter_bvec(struct iov_iter *i, unsigned int direction,
@@ -523,6 +559,34 @@ typedef struct {
 			mock_bug("waits for itself", __func__); \
 	} while (0)
 #define wake_up_var(var) ((void)(var))
+#define wake_up_all(w) ((w)->wakes++)
+/* Others get on meanwhile; when nobody can, it is forever. */
+#define wait_event(w, cond)                                          \
+	do {                                                         \
+		mock_may_sleep(__func__);                            \
+		while (!(cond))                                      \
+			if (!mock_run())                             \
+				mock_bug("waits forever", __func__); \
+	} while (0)
+#define wait_event_timeout(w, cond, left) \
+	({                                \
+		wait_event(w, cond);      \
+		(left);                   \
+	})
+
+struct completion {
+	bool done;
+};
+#define init_completion(c) ((c)->done = false)
+#define DECLARE_COMPLETION_ONSTACK(name) struct completion name = { false }
+static inline void complete(struct completion *c)
+{
+	c->done = true;
+}
+#define complete_all(c) complete(c)
+#define wait_for_completion(c) wait_event(c, (c)->done)
+/* A signal, when the test says that there is one; else time passes. */
+long wait_for_completion_killable_timeout(struct completion *c, long left);
 #define prepare_to_wait_exclusive(w, entry, state) ((void)*(entry))
 #define finish_wait(w, entry) ((void)*(entry))
 #define wake_up_interruptible(w) ((w)->wakes++)
