@@ -44,5 +44,8 @@ void info_json(const struct info *info);
 /* info_coll.c */
 void info_coll_text(void);
 void info_coll_json(void);
+/* info_hints.c */
+void info_hints_text(void);
+void info_hints_json(void);
 
 #endif

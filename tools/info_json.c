@@ -94,6 +94,7 @@ void info_json(const struct info *info)
 	channels(info);
 	interfaces(info);
 	info_coll_json();
+	info_hints_json();
 	settings(info);
 	puts("}");
 }

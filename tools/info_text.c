@@ -58,5 +58,6 @@ void info_text(const struct info *info)
 	channels(info);
 	interfaces(info);
 	settings(info);
+	info_hints_text();
 	info_coll_text();
 }

@@ -15,30 +15,24 @@
 #include "io/file.h"
 #include "settings.h"
 
-enum kind { BYTES, NUMBER, WHEN, OCTAL };
+/* BYTES: an MPI_Count. WHEN: enum io_when. HOSTS: "*:2", so many on a host, or all
+ * with "*:*". BOTH: the standard's word for both directions. FIXED: told, not
+ * taken. */
+enum kind { BYTES, NUMBER, OCTAL, WHEN, HOSTS, BOTH, FIXED };
 
-/* One row for each: how it is read, where it is kept, what it may be. */
 static const struct hint {
 	const char *key;
 	enum kind kind;
 	size_t at;
 	long long low, high;
 } hints[] = {
-#define HINT(kind, field, low, high)                                      \
-	{                                                                 \
-#field, kind, offsetof(struct io_hints, field), low, high \
-	}
-	HINT(BYTES, cb_buffer_size, 4096, (long long)1 << 40),
-	HINT(BYTES, ind_rd_buffer_size, 4096, (long long)1 << 40),
-	HINT(BYTES, striping_unit, 1, (long long)1 << 40),
-	HINT(NUMBER, cb_nodes, 1, 1 << 30),
-	{ "romio_cb_write", WHEN, offsetof(struct io_hints, cb_write), 0, 0 },
-	{ "romio_cb_read", WHEN, offsetof(struct io_hints, cb_read), 0, 0 },
-	{ "romio_ds_read", WHEN, offsetof(struct io_hints, ds_read), 0, 0 },
-	HINT(OCTAL, file_perm, 1, 07777),
+#define HINT(name, kind, field, low, high, preset, meaning) \
+	{ #name, kind, offsetof(struct io_hints, field), low, high },
+#include "io/hints.def"
 #undef HINT
 };
 #define HINTS (sizeof(hints) / sizeof(*hints))
+#define ALL_OF_HOST (1 << 30)
 
 static const char *const when_words[] = { "automatic", "enable", "disable" };
 
@@ -66,19 +60,22 @@ static int when_of(const char *word)
 	return -1;
 }
 
-static void take(struct io_hints *h, const struct hint *hint, const char *text)
+/* "true" or "false", for both directions. */
+static void take_both(struct io_hints *h, const char *text)
+{
+	bool yes = !strcmp(text, "true");
+
+	if (yes || !strcmp(text, "false"))
+		h->cb_write = h->cb_read = yes ? IO_ENABLE : IO_DISABLE;
+}
+
+static void take_number(struct io_hints *h, const struct hint *hint,
+			const char *text)
 {
 	void *at = (char *)h + hint->at;
 	char *end;
-	long long v;
+	long long v = strtoll(text, &end, hint->kind == OCTAL ? 8 : 10);
 
-	if (hint->kind == WHEN) {
-		v = when_of(text);
-		if (v >= 0)
-			*(int *)at = (int)v;
-		return;
-	}
-	v = strtoll(text, &end, hint->kind == OCTAL ? 8 : 10);
 	if (end == text || *end || v < hint->low || v > hint->high)
 		return;
 	if (hint->kind == BYTES)
@@ -87,44 +84,38 @@ static void take(struct io_hints *h, const struct hint *hint, const char *text)
 		*(int *)at = (int)v;
 }
 
-/* "*:2" of cb_config_list: so many aggregators on a host, or all with "*:*". */
-static void take_config(struct io_hints *h, const char *text)
+static void take(struct io_hints *h, const struct hint *hint, const char *text)
 {
-	char *end;
-	long n;
+	int v;
 
-	if (strncmp(text, "*:", 2) != 0)
-		return;
-	n = strtol(text + 2, &end, 10);
-	if (!strcmp(text + 2, "*"))
-		h->cb_per_host = 1 << 30;
-	else if (end != text + 2 && !*end && n > 0 && n <= 1 << 30)
-		h->cb_per_host = (int)n;
+	switch (hint->kind) {
+	case WHEN:
+		v = when_of(text);
+		if (v >= 0)
+			*(int *)((char *)h + hint->at) = v;
+		break;
+	case HOSTS:
+		if (!strcmp(text, "*:*"))
+			h->cb_per_host = ALL_OF_HOST;
+		else if (!strncmp(text, "*:", 2))
+			take_number(h, hint, text + 2);
+		break;
+	case BOTH:
+		take_both(h, text);
+		break;
+	case FIXED:
+		break;
+	default:
+		take_number(h, hint, text);
+	}
 }
 
-/* "collective_buffering" of the standard. */
-static void take_buffering(struct io_hints *h, const char *text)
-{
-	bool yes = !strcmp(text, "true");
-
-	if (yes || !strcmp(text, "false"))
-		h->cb_write = h->cb_read = yes ? IO_ENABLE : IO_DISABLE;
-}
-
+/* Of two names for one thing the later row counts. */
 void io_hints_take(struct io_hints *h, const struct mpii_info *info)
 {
-	const char *text = mpii_info_value(info, "collective_buffering");
-
-	if (text)
-		take_buffering(h, text);
-	text = mpii_info_value(info, "cb_config_list");
-	if (text)
-		take_config(h, text);
-	text = mpii_info_value(info, "cb_block_size");
-	if (text)
-		take(h, &hints[2], text);
 	for (size_t i = 0; i < HINTS; i++) {
-		text = mpii_info_value(info, hints[i].key);
+		const char *text = mpii_info_value(info, hints[i].key);
+
 		if (text)
 			take(h, &hints[i], text);
 	}
@@ -143,21 +134,28 @@ int io_hints_set(struct mpii_file *f, const struct mpii_info *info)
 	return err;
 }
 
-static bool describe(const struct io_hints *h, const struct hint *hint,
-		     struct mpii_info *info)
+static void describe(const struct io_hints *h, const struct hint *hint,
+		     char *text, size_t room)
 {
 	const void *at = (const char *)h + hint->at;
-	char text[32];
 
 	if (hint->kind == BYTES)
-		snprintf(text, sizeof(text), "%lld",
-			 (long long)*(const MPI_Count *)at);
+		snprintf(text, room, "%lld", (long long)*(const MPI_Count *)at);
 	else if (hint->kind == WHEN)
-		snprintf(text, sizeof(text), "%s", when_words[*(int *)at]);
+		snprintf(text, room, "%s", when_words[*(const int *)at]);
+	else if (hint->kind == BOTH)
+		snprintf(text, room, "%s",
+			 h->cb_write == IO_DISABLE ? "false" : "true");
+	else if (hint->kind == FIXED)
+		snprintf(text, room, "disable");
+	else if (hint->kind == HOSTS && h->cb_per_host == ALL_OF_HOST)
+		snprintf(text, room, "*:*");
 	else
-		snprintf(text, sizeof(text), hint->kind == OCTAL ? "%o" : "%d",
-			 *(int *)at);
-	return mpii_info_add(info, hint->key, text);
+		snprintf(text, room,
+			 hint->kind == OCTAL ? "%o" :
+			 hint->kind == HOSTS ? "*:%d" :
+					       "%d",
+			 *(const int *)at);
 }
 
 bool io_hints_describe(const struct mpii_file *f, struct mpii_info *info)
@@ -167,19 +165,10 @@ bool io_hints_describe(const struct mpii_file *f, struct mpii_info *info)
 
 	h.cb_nodes = io_cb_nodes(f);
 	h.striping_unit = io_cb_unit(f);
-	for (size_t i = 0; i < HINTS; i++)
-		if (!describe(&h, &hints[i], info))
+	for (size_t i = 0; i < HINTS; i++) {
+		describe(&h, &hints[i], text, sizeof(text));
+		if (!mpii_info_add(info, hints[i].key, text))
 			return false;
-	snprintf(text, sizeof(text), "%lld", (long long)h.striping_unit);
-	if (!mpii_info_add(info, "cb_block_size", text))
-		return false;
-	if (h.cb_per_host == 1 << 30)
-		strcpy(text, "*:*");
-	else
-		snprintf(text, sizeof(text), "*:%d", h.cb_per_host);
-	return mpii_info_add(info, "cb_config_list", text) &&
-	       mpii_info_add(info, "collective_buffering",
-			     h.cb_write == IO_DISABLE ? "false" : "true") &&
-	       mpii_info_add(info, "romio_ds_write", "disable") &&
-	       mpii_info_add(info, "filename", f->name);
+	}
+	return mpii_info_add(info, "filename", f->name);
 }
