@@ -60,6 +60,16 @@ void chan_sink_write(struct o2g_sink *s, const void *data, size_t n)
 	}
 }
 
+void chan_rx_deny(struct o2g_rx *rx, const void *base, size_t len)
+{
+	uintptr_t at = (uintptr_t)rx->put_seg.base - (uintptr_t)base;
+
+	if (rx->hdr.type != O2G_PKT_PUT || !rx->sink.room || at >= len)
+		return;
+	rx->sink.room = 0;
+	rx->nak = -ENOENT;
+}
+
 void chan_req_read(const struct o2g_req *req, u64 off, void *to, size_t n)
 {
 	if (unlikely(req->view))

@@ -146,6 +146,10 @@ struct chan_ops {
 	int (*find_key)(struct chan *c, struct chan_peer *p, u64 key,
 			u64 offset, u64 len, bool write, u64 *addr);
 
+	/* This memory is not registered any more: nothing further of what is coming
+	 * in is written to it (chan_rx_deny). NULL: a packet is never in parts. */
+	void (*deny)(struct chan *c, const void *base, size_t len);
+
 	/* Is the peer in a wait, and would take part in copying? NULL: unknown. */
 	bool (*waits)(struct chan *c, struct chan_peer *p);
 
@@ -229,6 +233,8 @@ void chan_nudged(struct chan_ep *ep);
 
 /* Copy @n bytes into a sink and advance it; what does not fit is dropped. */
 void chan_sink_write(struct o2g_sink *s, const void *data, size_t n);
+/* The rest of a PUT's body that goes to this memory is dropped, and its peer told. */
+void chan_rx_deny(struct o2g_rx *rx, const void *base, size_t len);
 /* Copy body bytes [off, off+n) of a request. */
 void chan_req_read(const struct o2g_req *req, u64 off, void *to, size_t n);
 /* Copy @n bytes from [off, off+n) of a segment list. */

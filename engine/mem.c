@@ -35,6 +35,53 @@ static void publish(struct o2g_ep *ep, u32 slot, const struct o2g_key *key,
 						   access);
 }
 
+/*
+ * What a peer is being sent of it is copied, as it is now: part of a get is out
+ * already, and the rest is to fit it. Mostly there is no such thing.
+ */
+static bool keep_for_reply(const struct o2g_mem *m, struct o2g_req *req)
+{
+	uintptr_t at = (uintptr_t)req->seg0.base - (uintptr_t)m->base;
+	struct eng_req *r = eng_req_of(req);
+	char *copy;
+
+	if (req->kind != O2G_REQ_REPLY || req->memory || at >= m->len || r->fn)
+		return true;
+	copy = malloc(req->len);
+	if (!copy)
+		return false;
+	memcpy(copy, req->seg0.base, req->len);
+	req->seg0.base = copy;
+	r->fn = free;
+	r->arg = copy;
+	return true;
+}
+
+static void keep_for_replies(struct o2g_ep *ep, const struct o2g_mem *m)
+{
+	struct eng_peer *p;
+
+	eng_for_each_peer(p, ep) {
+		struct o2g_list *l, *tmp;
+
+		if (likely(!p->cp.core.replies))
+			continue;
+		o2g_list_for_each_safe(l, tmp, &p->cp.core.waiting)
+			if (!keep_for_reply(m, container_of(l, struct o2g_req,
+							    link)))
+				eng_bye_later(p, "out of memory");
+	}
+}
+
+/* Nobody writes to it any more, or reads it, but peers that copy by themselves. */
+static void deny(struct o2g_ep *ep, const struct o2g_mem *m)
+{
+	for (unsigned i = 0; i < ep->nchans; i++)
+		if (ep->chans[i]->ops->deny)
+			ep->chans[i]->ops->deny(ep->chans[i], m->base, m->len);
+	keep_for_replies(ep, m);
+}
+
 static void forget(struct o2g_ep *ep, struct o2g_mem *m)
 {
 	publish(ep, m->slot, &(struct o2g_key){ 0 }, 0);
@@ -104,6 +151,7 @@ void o2g_mem_deregister(struct o2g_mem *m)
 		return;
 	if (ep->driver)
 		ep->driver->mem_drop(ep, m);
+	deny(ep, m);
 	forget(ep, m);
 	ep_unlock(ep);
 }

@@ -87,6 +87,7 @@ const struct chan_ops bpf_chan_ops = {
 	.connect = tcp_connect,
 	.disconnect = tcp_disconnect,
 	.forget = tcp_forget,
+	.deny = tcp_deny,
 	.send = tcp_send,
 	.inject = tcp_inject,
 	.poll = bpf_poll,

@@ -336,3 +336,16 @@ bool shm_work_waits(struct shm *s)
 			return true;
 	return false;
 }
+
+void shm_deny(struct chan *c, const void *base, size_t len)
+{
+	struct shm *s = container_of(c, struct shm, chan);
+	struct o2g_list *l, *tmp;
+
+	o2g_list_for_each_safe(l, tmp, &s->links) {
+		struct shm_link *k = container_of(l, struct shm_link, all);
+
+		if (k->in_body)
+			chan_rx_deny(&k->rxp, base, len);
+	}
+}

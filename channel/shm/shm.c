@@ -206,6 +206,7 @@ const struct chan_ops shm_chan_ops = {
 	.put = shm_put,
 	.set_key = shm_set_key,
 	.find_key = shm_find_key,
+	.deny = shm_deny,
 	.waits = shm_waits,
 	.describe = shm_describe,
 };

@@ -272,6 +272,7 @@ int shm_put(struct chan *c, struct chan_peer *p, u64 addr,
 /* keys.c */
 void shm_set_key(struct chan *c, u32 slot, const struct o2g_key *key,
 		 unsigned access);
+void shm_deny(struct chan *c, const void *base, size_t len);
 int shm_find_key(struct chan *c, struct chan_peer *p, u64 key, u64 offset,
 		 u64 len, bool write, u64 *addr);
 

@@ -497,6 +497,18 @@ void tcp_forget(struct chan *chan, struct chan_peer *p)
 		tcp_conn_destroy(k);
 }
 
+void tcp_deny(struct chan *c, const void *base, size_t len)
+{
+	struct o2g_list *l, *tmp;
+
+	o2g_list_for_each_safe(l, tmp, &tcp_chan_of(c)->conns) {
+		struct tcp_conn *k = container_of(l, struct tcp_conn, all);
+
+		if (k->in.stream.in_body)
+			chan_rx_deny(&k->in.rx, base, len);
+	}
+}
+
 void tcp_describe(struct chan *c, struct chan_peer *p, char *buf, size_t size)
 {
 	struct tcp_conn *k = p->link;

@@ -183,6 +183,7 @@ void tcp_conn_orphan(struct tcp_conn *k);
 int tcp_connect(struct chan *c, struct chan_peer *p, const char *card);
 void tcp_disconnect(struct chan *c, struct chan_peer *p, bool orderly);
 void tcp_forget(struct chan *c, struct chan_peer *p);
+void tcp_deny(struct chan *c, const void *base, size_t len);
 void tcp_describe(struct chan *c, struct chan_peer *p, char *buf, size_t size);
 
 #endif

@@ -188,6 +188,7 @@ const struct chan_ops tcp_chan_ops = {
 	.connect = tcp_connect,
 	.disconnect = tcp_disconnect,
 	.forget = tcp_forget,
+	.deny = tcp_deny,
 	.send = tcp_send,
 	.inject = tcp_inject,
 	.poll = tcp_poll,

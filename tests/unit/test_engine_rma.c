@@ -361,6 +361,135 @@ static void target_computes(void)
 	close_memory();
 }
 
+/* --- memory that is deregistered in the middle --- */
+
+#define LONG_ONE (8u << 20)
+#define TRIES 20
+
+static unsigned char *region; /* of rank 0, or what rank 1 has of it */
+
+static void wait_for_first(unsigned char value)
+{
+	double start = now();
+
+	while (*(volatile unsigned char *)region != value)
+		CHECK(now() - start < 20);
+}
+
+static void take_away(void)
+{
+	o2g_mem_deregister(mem);
+	memset(region, 0xee, LONG_ONE); /* it is something else now */
+}
+
+static void check_all(unsigned char value)
+{
+	CHECK(region[0] == value);
+	CHECK(!memcmp(region, region + 1, LONG_ONE - 1));
+}
+
+static void expose_region(void)
+{
+	if (me) {
+		CHECK(!o2g_recv(ep, 0, 1, 0, &key, sizeof(key), NULL));
+		return;
+	}
+	CHECK(!o2g_mem_register(ep, region, LONG_ONE, O2G_READ | O2G_WRITE,
+				&mem, &key));
+	CHECK(!o2g_send(ep, 1, 1, &key, sizeof(key), 0));
+}
+
+/* Its owner has seen the first byte of a put, and has use for the memory. */
+static void deregister_put(void)
+{
+	struct o2g_seg seg;
+	int refused = 0;
+
+	region = malloc(LONG_ONE);
+	CHECK(region);
+	for (int i = 0; i < TRIES; i++) {
+		struct o2g_target t = at(0);
+
+		memset(region, me ? 1 : 0, LONG_ONE);
+		expose_region();
+		if (me == 0) {
+			wait_for_first(1);
+			take_away();
+			all_meet();
+			check_all(0xee);
+			continue;
+		}
+		seg = (struct o2g_seg){ region, LONG_ONE };
+		CHECK(!o2g_rma_put(ep, &t, &seg, 1));
+		refused += o2g_flush(ep, &count) == -ENOENT;
+		all_meet();
+	}
+	CHECK(me == 0 || refused > 0);
+	free(region);
+}
+
+/* The same with a get: what has begun with the old contents ends with them. */
+static void deregister_get(void)
+{
+	struct o2g_seg seg;
+	int err;
+
+	region = malloc(LONG_ONE);
+	CHECK(region);
+	for (int i = 0; i < TRIES; i++) {
+		struct o2g_target t = at(0);
+
+		memset(region, me ? 0 : 1, LONG_ONE);
+		atomic_store(&shared->word[0], 0);
+		all_meet();
+		expose_region();
+		if (me == 0) {
+			while (!atomic_load(&shared->word[0]))
+				;
+			take_away();
+			all_meet();
+			continue;
+		}
+		seg = (struct o2g_seg){ region, LONG_ONE };
+		CHECK(!o2g_rma_get(ep, &t, &seg, 1));
+		wait_for_first(1);
+		atomic_store(&shared->word[0], 1);
+		err = o2g_flush(ep, &count);
+		CHECK(!err);
+		check_all(1);
+		all_meet();
+	}
+	free(region);
+}
+
+/* By packets, which the owner handles; copies are made by the peer alone. */
+static void by_packets(const char *channel, void (*fn)(void))
+{
+	setenv("O2G_SHM_GET", "0", 1);
+	job(channel, 2, fn, -1);
+	unsetenv("O2G_SHM_GET");
+}
+
+static void deregister__put_tcp(void **state)
+{
+	by_packets("tcp", deregister_put);
+}
+
+static void deregister__put_shm(void **state)
+{
+	by_packets("shm", deregister_put);
+}
+
+static void deregister__get_tcp(void **state)
+{
+	by_packets("tcp", deregister_get);
+}
+
+static void deregister__get_shm(void **state)
+{
+	by_packets("shm", deregister_get);
+}
+
 /* --- a target that dies --- */
 
 static void target_dies(void)
@@ -418,10 +547,22 @@ TO_ONESELF(hammer)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		BOTH(element), BOTH(refusal),	  BOTH(accumulate),
-		BOTH(ordered), BOTH(hammered),	  BOTH(computing),
-		BOTH(dying),   T(elements__self), T(refusals__self),
-		T(many__self), T(order__self),	  T(hammer__self),
+		BOTH(element),
+		BOTH(refusal),
+		BOTH(accumulate),
+		BOTH(ordered),
+		BOTH(hammered),
+		BOTH(computing),
+		BOTH(dying),
+		T(elements__self),
+		T(refusals__self),
+		T(many__self),
+		T(order__self),
+		T(hammer__self),
+		cmocka_unit_test(deregister__put_tcp),
+		cmocka_unit_test(deregister__put_shm),
+		cmocka_unit_test(deregister__get_tcp),
+		cmocka_unit_test(deregister__get_shm),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
