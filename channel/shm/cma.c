@@ -6,12 +6,18 @@
 #include <limits.h>
 #include <sys/uio.h>
 
+#include "lazy.h"
+
 typedef ssize_t cma_fn(pid_t pid, const struct iovec *local,
 		       unsigned long nlocal, const struct iovec *remote,
 		       unsigned long nremote, unsigned long flags);
 
 #define PIECES 256 /* in one system call */
 
+/*
+ * Pages that come when they are touched do not come for this call. Ours can be touched
+ * first; for the peer's the message goes another way.
+ */
 static int cma_error(int err)
 {
 	switch (err) {
@@ -19,9 +25,20 @@ static int cma_error(int err)
 		return -O2G_ERR_PEER;
 	case ENOSYS:
 		return -EOPNOTSUPP;
+	case EFAULT:
+		return o2g_lazy_any() ? -EAGAIN : -EFAULT;
 	default:
 		return -err;
 	}
+}
+
+static bool touch_all(const struct o2g_seg *segs, u32 n, bool write)
+{
+	bool any = false;
+
+	for (u32 i = 0; i < n; i++)
+		any |= o2g_lazy_touch(segs[i].base, segs[i].len, write);
+	return any;
 }
 
 /*
@@ -51,6 +68,9 @@ static int cma_copy(cma_fn *fn, u32 pid, u64 addr, const struct o2g_seg *segs,
 		remote.iov_base = (void *)(uintptr_t)addr;
 		remote.iov_len = covered;
 		done = fn(pid, (struct iovec *)part, n, &remote, 1, 0);
+		if (unlikely(done < 0 && errno == EFAULT) &&
+		    touch_all(part, n, fn == process_vm_readv))
+			done = fn(pid, (struct iovec *)part, n, &remote, 1, 0);
 		if (done < 0)
 			return cma_error(errno);
 		if (!done)

@@ -9,10 +9,13 @@
 #define TCP_CALL_H
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "lazy.h"
 
 /* Arguments beyond these are 0. Negative errno where it fails. */
 static inline long tcp_call(long nr, long a, long b, long c, long d)
@@ -36,6 +39,25 @@ static inline long tcp_call(long nr, long a, long b, long c, long d)
 #endif
 }
 
+/* After a call that failed: is it worth another try? */
+static inline bool tcp_call_again(long n, const void *buf, size_t len,
+				  bool write)
+{
+	return n == -EINTR || (n == -EFAULT && o2g_lazy_touch(buf, len, write));
+}
+
+static inline bool tcp_call_again_msg(long n, const struct msghdr *m,
+				      bool write)
+{
+	bool again = n == -EINTR;
+
+	if (n == -EFAULT)
+		for (size_t i = 0; i < m->msg_iovlen; i++)
+			again |= o2g_lazy_touch(m->msg_iov[i].iov_base,
+						m->msg_iov[i].iov_len, write);
+	return again;
+}
+
 static inline ssize_t tcp_call_recv(int fd, void *to, size_t len)
 {
 	long n;
@@ -43,7 +65,7 @@ static inline ssize_t tcp_call_recv(int fd, void *to, size_t len)
 	do
 		n = tcp_call(SYS_recvfrom, fd, (long)to, (long)len,
 			     MSG_DONTWAIT);
-	while (__builtin_expect(n == -EINTR, 0));
+	while (__builtin_expect(n < 0, 0) && tcp_call_again(n, to, len, true));
 	return n;
 }
 
@@ -54,7 +76,8 @@ static inline ssize_t tcp_call_send(int fd, const void *from, size_t len)
 	do
 		n = tcp_call(SYS_sendto, fd, (long)from, (long)len,
 			     MSG_DONTWAIT | MSG_NOSIGNAL);
-	while (__builtin_expect(n == -EINTR, 0));
+	while (__builtin_expect(n < 0, 0) &&
+	       tcp_call_again(n, from, len, false));
 	return n;
 }
 
@@ -64,7 +87,7 @@ static inline ssize_t tcp_call_recvmsg(int fd, struct msghdr *m)
 
 	do
 		n = tcp_call(SYS_recvmsg, fd, (long)m, MSG_DONTWAIT, 0);
-	while (__builtin_expect(n == -EINTR, 0));
+	while (__builtin_expect(n < 0, 0) && tcp_call_again_msg(n, m, true));
 	return n;
 }
 
@@ -75,7 +98,7 @@ static inline ssize_t tcp_call_sendmsg(int fd, const struct msghdr *m)
 	do
 		n = tcp_call(SYS_sendmsg, fd, (long)m,
 			     MSG_DONTWAIT | MSG_NOSIGNAL, 0);
-	while (__builtin_expect(n == -EINTR, 0));
+	while (__builtin_expect(n < 0, 0) && tcp_call_again_msg(n, m, false));
 	return n;
 }
 

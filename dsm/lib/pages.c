@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "lazy.h"
 #include "log.h"
 #include "settings.h"
 
@@ -187,13 +188,15 @@ const struct dsm_ops dsm_user_ops = { op_send, op_install, op_protect, op_take,
 
 /* --- a region's memory --- */
 
-/* With privileges the kernel waits for pages also inside system calls. */
-static int open_uffd(void)
+/* With privileges the kernel waits for pages also inside system calls; else they are
+ * lazy. */
+static int open_uffd(bool *lazy)
 {
 	struct uffdio_api api = { .api = UFFD_API,
 				  .features = UFFD_FEATURE_PAGEFAULT_FLAG_WP };
 	int fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
 
+	*lazy = fd < 0;
 	if (fd < 0)
 		fd = (int)syscall(SYS_userfaultfd,
 				  O_CLOEXEC | UFFD_USER_MODE_ONLY);
@@ -285,6 +288,7 @@ static int map_table(struct o2g_dsm *r)
 int dsm_pages_start(struct o2g_dsm *r)
 {
 	int err = map_table(r);
+	bool lazy;
 
 	if (!err)
 		err = map_counts(r);
@@ -293,12 +297,14 @@ int dsm_pages_start(struct o2g_dsm *r)
 	if (err)
 		return err;
 	r->gone_fd = memfd_create("o2g-dsm-gone", MFD_CLOEXEC);
-	r->uffd = open_uffd();
-	return r->uffd < 0 ? r->uffd : watch(r);
+	r->uffd = open_uffd(&lazy);
+	err = r->uffd < 0 ? r->uffd : watch(r);
+	return err || !lazy ? err : o2g_lazy_add(r->base, r->bytes);
 }
 
 void dsm_pages_stop(struct o2g_dsm *r)
 {
+	o2g_lazy_remove(r->base);
 	munmap(r->base, r->bytes);
 	if (r->uffd >= 0)
 		close(r->uffd);
