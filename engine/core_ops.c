@@ -54,6 +54,9 @@ static noinline bool complete_marked(struct o2g_ep *ep, struct eng_req *r)
 	} else if (r->detached) {
 		eng_req_free(ep, r);
 		return false;
+	} else if (r->unwatched) {
+		atomic_store_explicit(&r->done, true, memory_order_release);
+		return false;
 	}
 	return true;
 }

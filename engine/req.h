@@ -19,6 +19,7 @@ struct eng_req {
 			atomic_bool done;   /* set last; then only its owner
 					   * touches it */
 			bool detached : 1;  /* free it on completion */
+			bool unwatched : 1; /* nobody waits for it; so far */
 			bool timed : 1;	    /* eng_copies of its peer */
 			bool in_driver : 1; /* the driver has it (too, if
 					     * SHARED) */

@@ -344,6 +344,7 @@ static int call_short(struct o2g_ep *ep, struct eng_peer *p, u64 tag,
 	r = new_call(ep, p, tag, data, len);
 	if (!r)
 		return -ENOMEM;
+	r->unwatched = true; /* we look ourselves, and need not be woken */
 	o2g_proto_send(&ep->core, &r->core);
 	if (likely(eng_is_done(&r->core))) {
 		int err = r->core.status;
@@ -357,6 +358,7 @@ static int call_short(struct o2g_ep *ep, struct eng_peer *p, u64 tag,
 	if (!copy)
 		eng_bye_later(p, "out of memory");
 	r->core.seg0.base = copy ? copy : (void *)nothing;
+	r->unwatched = false;
 	r->detached = true;
 	r->fn = free_copy;
 	r->arg = copy;

@@ -120,8 +120,7 @@ static void note_losses(void)
 	for (; fresh; fresh &= fresh - 1) {
 		tell_regions((int)dsm_first(fresh));
 		atomic_fetch_or(&dsm.noted, dsm_only(dsm_first(fresh)));
-		/* whoever waits for an answer looks again */
-		o2g_call(dsm.ep, dsm.rank, DSM_TAG_HELLO, NULL, 0);
+		dsm_callers_lost();
 	}
 }
 
@@ -165,8 +164,7 @@ static int open_endpoint(void)
 			    &here);
 	MPI_Comm_size(here, &near);
 	MPI_Comm_free(&here);
-	/* Each has a thread that computes and one that serves. */
-	attr.local_size = 2 * (unsigned)near;
+	attr.local_size = (unsigned)near;
 	return o2g_open(&attr, &dsm.ep);
 }
 
