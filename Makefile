@@ -77,7 +77,7 @@ INC_engine  := -Iengine -Iengine/info $(INC_channel)
 INC_mpi     := -Impi -Ibase -Iinclude -I$(BUILD)/include
 INC_launch  := -Ilaunch/pmi -Ibase -Iinclude
 INC_dsm     := -Idsm/proto -Idsm/lib -Idsm/lib/env -Ibase -Iinclude -I$(BUILD)/include
-INC_tools   := -Itools -Iengine/info -Iengine/env -Ichannel -Ibase -Iinclude -Impi \
+INC_tools   := -Itools -Idsm/lib -Iengine/info -Iengine/env -Ichannel -Ibase -Iinclude -Impi \
                -I$(BUILD)/include
 # Tests see everything.
 INC_tests   := $(INC_engine) $(INC_mpi) -Ilaunch/pmi -Idsm/proto -Idsm/lib/env

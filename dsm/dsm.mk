@@ -29,4 +29,20 @@ $(DSM_TESTS): $(BUILD)/%: %.c $(wildcard tests/dsm/*.h) $(LIBO2GDSM) $(MPICC) \
 	@mkdir -p $(@D)
 	$(MPICC) -std=gnu11 -O1 -g $(WARN) $(SANITIZE) -o $@ $< $(dsm_link) -pthread -lm
 
+# Programs to measure it with, each of which checks its result. Those of bench/plain have
+# rules of their own; that one is alone.
+DSM_BENCH := $(patsubst %,$(BUILD)/bench/dsm/%,sor matmul lu isort tsp water)
+test-build: $(DSM_BENCH) $(BUILD)/bench/dsm/fetch
+bench-build: $(DSM_BENCH) $(BUILD)/bench/dsm/fetch $(BUILD)/bench/plain/fetch
+$(DSM_BENCH): $(BUILD)/%: %.c bench/dsm/dsm_bench.c bench/dsm/dsm_bench.h $(LIBO2GDSM) \
+              $(MPICC) $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(MPICC) -std=gnu11 $(OPT) $(WARN) $(SANITIZE) -o $@ $< bench/dsm/dsm_bench.c $(dsm_link)
+$(BUILD)/bench/dsm/fetch: bench/dsm/fetch.c $(LIBO2GDSM) $(MPICC) $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(MPICC) -std=gnu11 $(OPT) $(WARN) $(SANITIZE) -o $@ $< $(dsm_link)
+$(BUILD)/bench/plain/fetch: bench/plain/fetch.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $<
+
 -include $(DSM_OBJ:.o=.d)

@@ -11,5 +11,6 @@ int cmd_top(int argc, char **argv);
 int cmd_why(int argc, char **argv);
 int cmd_names(int argc, char **argv);
 int cmd_queues(int argc, char **argv);
+int cmd_dsm(int argc, char **argv);
 
 #endif
