@@ -9,7 +9,7 @@ static size_t bytes(long n)
 
 static void fill(struct run *run)
 {
-	double *a = (double *)run->memory;
+	double *a = (void *)run->memory;
 
 	for (long i = 0; i < run->n * run->n; i++)
 		a[i] = noise((uint64_t)i);
@@ -28,7 +28,7 @@ static void eliminate(const double *pivot, double *row, long n, long k)
 
 static void work(struct run *run)
 {
-	double *a = (double *)run->memory;
+	double *a = (void *)run->memory;
 	long n = run->n;
 
 	for (long k = 0; k < n; k++) {

@@ -11,7 +11,7 @@ static size_t bytes(long n)
 
 static void fill(struct run *run)
 {
-	double *a = (double *)run->memory;
+	double *a = (void *)run->memory;
 
 	for (long i = 0; i < 2 * run->n * run->n; i++)
 		a[i] = noise((uint64_t)i);
@@ -29,8 +29,8 @@ static void row(const double *a, const double *b, double *c, long n, long k0,
 static void work(struct run *run)
 {
 	long n = run->n, from, to;
-	const double *a = (const double *)run->memory, *b = a + n * n;
-	double *c = (double *)run->memory + 2 * n * n;
+	const double *a = (const void *)run->memory, *b = a + n * n;
+	double *c = (double *)(void *)run->memory + 2 * n * n;
 
 	my_part(run, n, &from, &to);
 	if (run->region) {

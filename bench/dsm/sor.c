@@ -11,7 +11,7 @@ static size_t bytes(long n)
 
 static void fill(struct run *run)
 {
-	double *a = (double *)run->memory;
+	double *a = (void *)run->memory;
 
 	for (long i = 0; i < run->n * run->n; i++)
 		a[i] = noise((uint64_t)i);
@@ -29,7 +29,7 @@ static void sweep(double *a, long n, long from, long to, long colour)
 
 static void work(struct run *run)
 {
-	double *a = (double *)run->memory;
+	double *a = (void *)run->memory;
 	long from, to;
 
 	my_part(run, run->n - 2, &from, &to);

@@ -39,7 +39,8 @@ static struct heap *new_heap(u32 region)
 	h->region = region;
 	h->first = all;
 	h->next = heaps;
-	return heaps = h;
+	heaps = h;
+	return h;
 }
 
 static struct heap *heap_of(u32 region)
@@ -185,11 +186,11 @@ int o2g_dsm_alloc(struct o2g_dsm *r, size_t size, size_t align, void **memory)
 
 int o2g_dsm_free(struct o2g_dsm *r, void *memory)
 {
-	struct dsm_call call = { .op = DSM_HEAP_FREE,
-				 .a = (u64)((char *)memory - r->base) };
+	struct dsm_call call = { .op = DSM_HEAP_FREE };
 	int err = dsm_region_check(r);
 
 	if (err || !memory)
 		return err;
+	call.a = (u64)((char *)memory - r->base);
 	return dsm_ask(r, (int)dsm_first(r->founders), &call, NULL);
 }

@@ -175,10 +175,11 @@ static bool op_held(void *ctx, u32 page)
 static void op_fail(void *ctx, u32 page)
 {
 	struct o2g_dsm *r = ctx;
+	void *lost = mmap(address(r, page), DSM_PAGE_SIZE,
+			  PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+			  r->gone_fd, (off_t)page * DSM_PAGE_SIZE);
 
-	if (mmap(address(r, page), DSM_PAGE_SIZE, PROT_READ | PROT_WRITE,
-		 MAP_SHARED | MAP_FIXED, r->gone_fd,
-		 (off_t)page * DSM_PAGE_SIZE) == MAP_FAILED)
+	if (lost == MAP_FAILED)
 		cannot(r, "give up", page);
 	dsm_pages_wake(r, page);
 }

@@ -21,7 +21,7 @@ static int ask(struct o2g_dsm *r, enum dsm_op op, u64 name, u64 value,
 	       u64 *result)
 {
 	struct dsm_call call = { .op = op, .a = name, .b = value };
-	struct dsm_answer a;
+	struct dsm_answer a = { 0 };
 	int err = dsm_region_check(r);
 
 	if (!err)
