@@ -110,15 +110,14 @@ int mpii_subarray_again(const struct mpii_made *m, struct mpii_type *old,
 			struct mpii_type **result)
 {
 	MPI_Count n = m->ints[0], *wide = calloc(3 * n, sizeof(*wide));
-	struct array a = { .ndims = (int)n,
-			   .order = m->ints[m->nints - 1],
-			   .sizes = wide,
-			   .subsizes = wide + n,
-			   .starts = wide + 2 * n };
+	struct array a = { .ndims = (int)n, .order = m->ints[m->nints - 1] };
 	int err;
 
 	if (!wide)
 		return mpii_fail(MPI_ERR_NO_MEM, "no memory for a datatype");
+	a.sizes = wide;
+	a.subsizes = wide + n;
+	a.starts = wide + 2 * n;
 	for (MPI_Count i = 0; i < 3 * n; i++)
 		wide[i] = m->large ? m->counts[i] : m->ints[1 + i];
 	err = build_array(&a, old, result);
