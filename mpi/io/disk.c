@@ -11,7 +11,6 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -155,30 +154,37 @@ void io_disk_unlock(struct mpii_file *f, MPI_Offset lo, MPI_Offset hi)
 
 /* --- the file as a whole --- */
 
+/* What has become of the file there? Opening it again does not make a client of
+ * NFS ask: it has it open. */
+static void ask_server(struct mpii_file *f)
+{
+	struct statx st;
+
+	if (f->nfs)
+		statx(f->fd, "", AT_EMPTY_PATH | AT_STATX_FORCE_SYNC,
+		      STATX_BASIC_STATS, &st);
+}
+
 int io_disk_size(struct mpii_file *f, MPI_Offset *size)
 {
 	struct stat st;
 
-	io_disk_refresh(f);
+	ask_server(f);
 	if (fstat(f->fd, &st))
 		return -errno;
 	*size = S_ISBLK(st.st_mode) ? lseek(f->fd, 0, SEEK_END) : st.st_size;
 	return 0;
 }
 
-/* A client of NFS asks the server about a file when it is opened, and drops what
- * it remembers of one that has changed. */
+/* A client that has the file open for writing takes every change of it for its own
+ * and keeps what it remembers, whatever the server says: it must be told to forget.
+ * That spares what is not written back yet. */
 void io_disk_refresh(struct mpii_file *f)
 {
-	char path[64];
-	int fd;
-
 	if (!f->nfs)
 		return;
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", f->fd);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd >= 0)
-		close(fd);
+	ask_server(f);
+	posix_fadvise(f->fd, 0, 0, POSIX_FADV_DONTNEED);
 }
 
 int io_disk_sync(struct mpii_file *f)
