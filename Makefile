@@ -295,7 +295,7 @@ fresh:
 # The tests in which threads are in MPI at the same time, on libraries that
 # report races: those are failures.
 THREAD_TESTS := threads coll_threads session_threads tools_threads partitioned \
-                grequest handle_int wake
+                grequest handle_int wake win_atomic win_model win_sync win_many
 thread-test:
 	@scripts/setup test
 	@$(again) -s SAN=thread BUILD=$(BUILD)-thread all \

@@ -32,6 +32,24 @@ static int check_count(MPI_Count count, const char *arg)
 				      arg, (long long)count);
 }
 
+/* So many instances, packed or where they lie, are no more than an address can
+ * reach. */
+static int check_reach(MPI_Count count, const struct mpii_type *t,
+		       const char *arg)
+{
+	MPI_Aint far, to;
+	MPI_Count bytes;
+
+	if (!__builtin_mul_overflow(count, t->size, &bytes) &&
+	    !__builtin_mul_overflow(count, t->extent, &far) &&
+	    !__builtin_add_overflow(far, t->true_lb, &to) &&
+	    !__builtin_add_overflow(to, t->true_extent, &to))
+		return MPI_SUCCESS;
+	return mpii_fail(MPI_ERR_COUNT,
+			 "%s is %lld, which is more than memory can hold", arg,
+			 (long long)count);
+}
+
 static int check_buffer(const struct win_side *s, const char *arg)
 {
 	if (s->buf == MPI_IN_PLACE)
@@ -52,6 +70,8 @@ static int check_side(struct win_side *s, MPI_Datatype type,
 
 	if (!err)
 		err = check_type(type, names[2], &s->t);
+	if (!err)
+		err = check_reach(s->count, s->t, names[1]);
 	return err ? err : check_buffer(s, names[0]);
 }
 
@@ -222,8 +242,9 @@ static int out_of_range(const struct win_op *o, MPI_Aint lo, MPI_Aint hi)
 	return mpii_fail(MPI_ERR_RMA_RANGE,
 			 "bytes %lld to %lld are accessed, but the window of "
 			 "rank %d has %lld",
-			 (long long)(o->disp + lo), (long long)(o->disp + hi),
-			 o->rank, (long long)o->w->peers[o->rank].size);
+			 (long long)((uint64_t)o->disp + (uint64_t)lo),
+			 (long long)((uint64_t)o->disp + (uint64_t)hi), o->rank,
+			 (long long)o->w->peers[o->rank].size);
 }
 
 static int check_range(struct win_op *o)
@@ -260,7 +281,7 @@ static int check_range(struct win_op *o)
 		return mpii_fail(MPI_ERR_RMA_RANGE,
 				 "target_disp is beyond all memory");
 	bounds(o, &lo, &hi);
-	if (o->bytes == 0 || (o->disp + lo >= 0 && o->disp + hi <= p->size))
+	if (o->bytes == 0 || (lo >= -o->disp && hi <= p->size - o->disp))
 		return MPI_SUCCESS;
 	return out_of_range(o, lo, hi);
 }
@@ -308,6 +329,7 @@ int win_check_op(const struct win_call *c, struct mpii_win *w, struct win_op *o,
 	    (err = check_type(c->type,
 			      c->single ? "datatype" : "target_datatype",
 			      &o->t)) ||
+	    (err = check_reach(c->count, o->t, "target_count")) ||
 	    (err = check_basic(o)) || (err = check_single(c, o)))
 		return err;
 	*nothing = c->rank == MPI_PROC_NULL;

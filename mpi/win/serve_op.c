@@ -78,21 +78,23 @@ static bool is_attached(struct mpii_win *w, const struct win_wire_op *op,
 					       (MPI_Count)op->bytes));
 }
 
-/* The buffer, if all of it is ours. */
-static char *memory_of(struct mpii_win *w, const struct win_wire_op *op,
-		       const struct mpii_type *t)
+/* The buffer, if all of it is ours. That may be MPI_BOTTOM, with a layout of
+ * addresses. */
+static bool memory_of(struct mpii_win *w, const struct win_wire_op *op,
+		      const struct mpii_type *t, char **at)
 {
 	MPI_Aint lo, hi;
 
 	if (!t || !bounds(op, t, &lo, &hi) ||
 	    __builtin_add_overflow(lo, (MPI_Aint)op->at, &lo) ||
 	    __builtin_add_overflow(hi, (MPI_Aint)op->at, &hi))
-		return NULL;
-	if (w->flavor == MPI_WIN_FLAVOR_DYNAMIC)
-		return is_attached(w, op, t, lo, hi) ?
-			       (char *)(uintptr_t)op->at :
-			       NULL;
-	return lo >= 0 && hi <= w->size ? (char *)w->base + op->at : NULL;
+		return false;
+	if (w->flavor == MPI_WIN_FLAVOR_DYNAMIC) {
+		*at = (char *)(uintptr_t)op->at;
+		return is_attached(w, op, t, lo, hi);
+	}
+	*at = (char *)w->base + op->at;
+	return lo >= 0 && hi <= w->size;
 }
 
 /* --- what is done there --- */
@@ -158,9 +160,9 @@ static int do_op(struct mpii_win *w, struct win_served *s,
 		 struct win_bytes *reply)
 {
 	const struct mpii_type *t = layout_of(s, op);
-	char *at = memory_of(w, op, t), *out = NULL;
+	char *at, *out = NULL;
 
-	if (!at)
+	if (!memory_of(w, op, t, &at))
 		return MPI_ERR_RMA_RANGE;
 	if (op->fetch) {
 		if (reply->used + op->bytes > MEMORY_MAX)
