@@ -143,8 +143,8 @@ static bool is_sum_of(const struct win_acc *a, enum mpii_kind kind)
 	return a->op && a->op->index == MPII_OP_SUM && a->basic->kind == kind;
 }
 
-void win_acc_run(const struct win_acc *a, char *to, MPI_Count n, const char *in,
-		 char *out)
+void win_acc_each(const struct win_acc *a, char *to, MPI_Count n,
+		  const char *in, char *out)
 {
 	switch (a->basic->size) {
 	case 1:
@@ -165,6 +165,33 @@ void win_acc_run(const struct win_acc *a, char *to, MPI_Count n, const char *in,
 		else
 			run_uint64_t(a, (uint64_t *)to, n, in, out);
 	}
+}
+
+#define SEVERAL 64 /* bytes, from which on the longer way is the quicker */
+
+/* Up to where it is aligned for several at a time, those, and what is left. */
+static void run_several(const struct win_acc *a, char *to, MPI_Count n,
+			const char *in, char *out)
+{
+	MPI_Count size = a->basic->size;
+	MPI_Count done = (MPI_Count)(-(uintptr_t)to % 16) / size;
+	MPI_Count at = done * size;
+
+	win_acc_each(a, to, done, in, out);
+	done += win_acc_wide(a, to + at, n - done, in ? in + at : NULL,
+			     out ? out + at : NULL);
+	at = done * size;
+	win_acc_each(a, to + at, n - done, in ? in + at : NULL,
+		     out ? out + at : NULL);
+}
+
+void win_acc_run(const struct win_acc *a, char *to, MPI_Count n, const char *in,
+		 char *out)
+{
+	if (n > 1 && n * a->basic->size >= SEVERAL)
+		run_several(a, to, n, in, out);
+	else
+		win_acc_each(a, to, n, in, out);
 }
 
 /* --- by the owner --- */

@@ -4,7 +4,7 @@
  *
  * One discipline, whoever does it: an element of 1, 2, 4 or 8 bytes that is
  * naturally aligned is updated by one instruction of the processor, or by a loop
- * around compare-and-exchange. Any other element is updated by its owner alone,
+ * around compare-and-exchange, alone or with its neighbours. Any other element is updated by its owner alone,
  * who holds a lock meanwhile.
  */
 #ifndef WIN_ACC_H
@@ -40,7 +40,13 @@ bool win_acc_all_by_cpu(const struct mpii_type *basic,
 void win_acc_typed(const struct win_acc *a, void *to, const struct mpii_type *t,
 		   MPI_Count off, MPI_Count n, const char *in, char *out);
 
-/* n elements in a row that are updated by instructions. */
+/* n elements in a row that are updated by instructions. For few of them. */
+void win_acc_each(const struct win_acc *a, char *to, MPI_Count n,
+		  const char *in, char *out);
+/* The same of as many as possible of n, several at a time; how many that are. */
+MPI_Count win_acc_wide(const struct win_acc *a, char *to, MPI_Count n,
+		       const char *in, char *out);
+/* Whichever is quicker. */
 void win_acc_run(const struct win_acc *a, char *to, MPI_Count n, const char *in,
 		 char *out);
 

@@ -12,11 +12,14 @@
 
 #define TURNS 300
 #define THREADS 2
+#define MEMBERS 75
+#define ALONE 41
 
 struct cells {
 	long sum, fetched, swapped, bits;
 	double real;
-	int array[8];
+	int array[MEMBERS];
+	short shorts[MEMBERS];
 	long guarded[2]; /* by an exclusive lock */
 	long double longer;
 	struct {
@@ -59,9 +62,28 @@ static void swap(void)
 	}
 }
 
+static void add_ones(const void *ones, MPI_Datatype t, MPI_Aint all,
+		     MPI_Aint one)
+{
+	OK(MPI_Accumulate(ones, MEMBERS, t, 0, all, MEMBERS, t, MPI_SUM, win));
+	OK(MPI_Accumulate(ones, 1, t, 0, one, 1, t, MPI_SUM, win));
+}
+
+/* Neighbours together, by one exchange, and one of them alone. */
+static void members(void)
+{
+	int ones[MEMBERS];
+	short short_ones[MEMBERS];
+
+	for (int i = 0; i < MEMBERS; i++)
+		ones[i] = short_ones[i] = 1;
+	add_ones(ones, MPI_INT, AT(array), AT(array[ALONE]));
+	add_ones(short_ones, MPI_SHORT, AT(shorts), AT(shorts[ALONE]));
+}
+
 static void *hammer(void *arg)
 {
-	int id = *(int *)arg, ones[8] = { 1, 1, 1, 1, 1, 1, 1, 1 };
+	int id = *(int *)arg;
 	struct {
 		double v;
 		int i;
@@ -75,8 +97,7 @@ static void *hammer(void *arg)
 				  MPI_SUM, win));
 		OK(MPI_Accumulate(&half, 1, MPI_DOUBLE, 0, AT(real), 1,
 				  MPI_DOUBLE, MPI_SUM, win));
-		OK(MPI_Accumulate(ones, 8, MPI_INT, 0, AT(array), 8, MPI_INT,
-				  MPI_SUM, win));
+		members();
 		OK(MPI_Accumulate(&bit, 1, MPI_LONG, 0, AT(bits), 1, MPI_LONG,
 				  MPI_BXOR, win));
 		if (i % 10 == 0) {
@@ -121,8 +142,10 @@ static void by_accumulates(int threads)
 		CHECK(mine->longer == n * (TURNS / 10));
 		CHECK(mine->least.v == 1000 - (size - 1) - (TURNS - 10));
 		EQUAL(mine->least.i, size - 1);
-		for (int i = 0; i < 8; i++)
-			EQUAL(mine->array[i], n * TURNS);
+		for (int i = 0; i < MEMBERS; i++) {
+			EQUAL(mine->array[i], n * TURNS * (1 + (i == ALONE)));
+			EQUAL(mine->shorts[i], n * TURNS * (1 + (i == ALONE)));
+		}
 		OK(MPI_Win_unlock(0, win));
 	}
 }

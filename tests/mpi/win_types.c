@@ -6,8 +6,9 @@
  */
 #include "check.h"
 
-#define N 5
-#define ROOM 2048
+#define MANY 77
+#define BYTES 5120 /* of twice as many, of any type */
+#define ROOM 8192
 
 static const MPI_Datatype types[] = {
 	MPI_CHAR,
@@ -55,7 +56,7 @@ static const MPI_Op ops[] = {
 
 static MPI_Win win;
 static char *base;
-static int target;
+static int target, elements;
 
 /* Values that are small in every type, and no trap in any. */
 static void set(void *buf, MPI_Datatype t, int n, int seed)
@@ -102,7 +103,7 @@ static int defined(MPI_Op op, MPI_Datatype t)
 static void same(const void *a, const void *b, MPI_Datatype t, int n,
 		 const char *what, MPI_Op op)
 {
-	char pa[1024], pb[1024], name[MPI_MAX_OBJECT_NAME];
+	char pa[BYTES], pb[BYTES], name[MPI_MAX_OBJECT_NAME];
 	int la = 0, lb = 0, len;
 
 	OK(MPI_Pack(a, n, t, pa, sizeof(pa), &la, WORLD));
@@ -143,37 +144,38 @@ static void read_target(MPI_Aint at, void *buf, MPI_Datatype t, int n)
 /* One operation at one place, n elements, by all calls that can do it. */
 static void try_at(MPI_Op op, MPI_Datatype t, MPI_Aint at)
 {
-	_Alignas(16) char before[512], operand[512], want[512], now[512],
-		old[512];
+	_Alignas(16) char before[BYTES], operand[BYTES], want[BYTES],
+		now[BYTES], old[BYTES];
 
-	set(before, t, N, 3);
-	set(operand, t, N, 5);
+	set(before, t, elements, 3);
+	set(operand, t, elements, 5);
 	memcpy(want, before, sizeof(want));
 	if (op == MPI_REPLACE)
 		memcpy(want, operand, sizeof(want));
 	else
-		OK(MPI_Reduce_local(operand, want, N, t, op));
+		OK(MPI_Reduce_local(operand, want, elements, t, op));
 
-	OK(MPI_Put(before, N, t, target, at, N, t, win));
+	OK(MPI_Put(before, elements, t, target, at, elements, t, win));
 	OK(MPI_Win_flush(target, win));
-	OK(MPI_Accumulate(operand, N, t, target, at, N, t, op, win));
+	OK(MPI_Accumulate(operand, elements, t, target, at, elements, t, op,
+			  win));
 	OK(MPI_Win_flush(target, win));
-	read_target(at, now, t, N);
-	same(now, want, t, N, "MPI_Accumulate", op);
-	check_long(now, want, t, N);
+	read_target(at, now, t, elements);
+	same(now, want, t, elements, "MPI_Accumulate", op);
+	check_long(now, want, t, elements);
 
-	OK(MPI_Put(before, N, t, target, at, N, t, win));
+	OK(MPI_Put(before, elements, t, target, at, elements, t, win));
 	OK(MPI_Win_flush(target, win));
-	OK(MPI_Get_accumulate(operand, N, t, old, N, t, target, at, N, t, op,
-			      win));
+	OK(MPI_Get_accumulate(operand, elements, t, old, elements, t, target,
+			      at, elements, t, op, win));
 	OK(MPI_Win_flush(target, win));
-	same(old, before, t, N, "MPI_Get_accumulate, before", op);
-	check_long(old, before, t, N);
-	OK(MPI_Get_accumulate(NULL, 0, t, now, N, t, target, at, N, t,
-			      MPI_NO_OP, win));
+	same(old, before, t, elements, "MPI_Get_accumulate, before", op);
+	check_long(old, before, t, elements);
+	OK(MPI_Get_accumulate(NULL, 0, t, now, elements, t, target, at,
+			      elements, t, MPI_NO_OP, win));
 	OK(MPI_Win_flush(target, win));
-	same(now, want, t, N, "MPI_Get_accumulate, after", op);
-	check_long(now, want, t, N);
+	same(now, want, t, elements, "MPI_Get_accumulate, after", op);
+	check_long(now, want, t, elements);
 
 	OK(MPI_Put(before, 1, t, target, at, 1, t, win));
 	OK(MPI_Win_flush(target, win));
@@ -189,17 +191,18 @@ static void try_at(MPI_Op op, MPI_Datatype t, MPI_Aint at)
 /* Every other element at the target, from a vector of the origin. */
 static void try_vector(MPI_Op op, MPI_Datatype t)
 {
-	_Alignas(16) char before[1024], operand[1024], want[1024], now[1024];
+	_Alignas(16) char before[BYTES], operand[BYTES], want[BYTES],
+		now[BYTES];
 	MPI_Aint lb, extent;
 	MPI_Datatype v;
 
 	OK(MPI_Type_get_extent(t, &lb, &extent));
-	OK(MPI_Type_create_hvector(N, 1, 2 * extent, t, &v));
+	OK(MPI_Type_create_hvector(elements, 1, 2 * extent, t, &v));
 	OK(MPI_Type_commit(&v));
-	set(before, t, 2 * N, 3);
-	set(operand, t, 2 * N, 5);
+	set(before, t, 2 * elements, 3);
+	set(operand, t, 2 * elements, 5);
 	memcpy(want, before, sizeof(want));
-	for (int i = 0; i < N; i++) {
+	for (int i = 0; i < elements; i++) {
 		char *to = want + 2 * i * extent, *from = operand + i * extent;
 
 		if (op == MPI_REPLACE)
@@ -207,13 +210,13 @@ static void try_vector(MPI_Op op, MPI_Datatype t)
 		else
 			OK(MPI_Reduce_local(from, to, 1, t, op));
 	}
-	OK(MPI_Put(before, 2 * N, t, target, 0, 2 * N, t, win));
+	OK(MPI_Put(before, 2 * elements, t, target, 0, 2 * elements, t, win));
 	OK(MPI_Win_flush(target, win));
-	OK(MPI_Accumulate(operand, N, t, target, 0, 1, v, op, win));
+	OK(MPI_Accumulate(operand, elements, t, target, 0, 1, v, op, win));
 	OK(MPI_Win_flush(target, win));
-	read_target(0, now, t, 2 * N);
-	same(now, want, t, 2 * N, "a vector", op);
-	check_long(now, want, t, 2 * N);
+	read_target(0, now, t, 2 * elements);
+	same(now, want, t, 2 * elements, "a vector", op);
+	check_long(now, want, t, 2 * elements);
 	OK(MPI_Type_free(&v));
 }
 
@@ -309,7 +312,10 @@ int main(int argc, char **argv)
 		}
 		target = (rank + 1) % size;
 		OK(MPI_Win_lock_all(0, win));
-		try_all();
+		for (int few = 0; few < 2; few++) {
+			elements = few ? 5 : MANY;
+			try_all();
+		}
 		try_unnamed_pair();
 		nothing();
 		compare_and_swap(MPI_BYTE, 1);
