@@ -28,7 +28,7 @@ $(BUILD)/bench/bpf_match: bench/bpf/match.c $(BUILD)/include/bench_match.skel.h 
                           $(BUILD)/include/o2g_bpf.skel.h $(wildcard core/*.h)
 	@mkdir -p $(@D)
 	$(CC) $(bench_flags) -Wno-unused-parameter -Ibench/bpf -Icore -Iengine/env \
-	  -Iinclude -Ichannel -I$(BUILD)/include -o $@ $< core/match.c \
+	  -Iinclude -Ichannel -I$(BUILD)/include -o $@ $< core/match.c core/wild.c \
 	  core/stream.c core/wire.c channel/bpf/name.c -lbpf
 endif
 
@@ -52,9 +52,9 @@ $(BUILD)/bench/plain/%: bench/plain/%.c $(PLAIN_SHARED) bench/plain/plain.h
 
 # The matching of core/ by itself, for more peers than there are ranks.
 bench-build: $(BUILD)/bench/match_peers
-$(BUILD)/bench/match_peers: bench/match_peers.c core/match.c $(wildcard core/*.h)
+$(BUILD)/bench/match_peers: bench/match_peers.c core/match.c core/wild.c $(wildcard core/*.h)
 	@mkdir -p $(@D)
-	$(CC) $(bench_flags) -Icore -Iengine/env -Iinclude -o $@ bench/match_peers.c core/match.c
+	$(CC) $(bench_flags) -Icore -Iengine/env -Iinclude -o $@ bench/match_peers.c core/match.c core/wild.c
 
 bench-build: $(BUILD)/bench/corelink
 $(BUILD)/bench/corelink: bench/driver/corelink.c

@@ -39,6 +39,7 @@ void o2g_match_init(struct o2g_match *m, struct o2g_match_bin *bins, u32 nbins,
 	set_bins(m, bins, nbins);
 	o2g_list_init(&m->wild);
 	o2g_list_init(&m->arrived);
+	o2g_list_init(&m->odd);
 }
 
 u32 o2g_match_best_nbins(const struct o2g_match *m)
@@ -134,9 +135,9 @@ static inline void unlink_unexpected(struct o2g_match *m,
 static struct o2g_match_entry *
 oldest_accepted(const struct o2g_match *m, const struct o2g_match_entry *recv)
 {
-	struct o2g_list *pos;
+	struct o2g_list *pos = m->skip ? m->skip->next : m->arrived.next;
 
-	o2g_list_for_each(pos, &m->arrived) {
+	for (; pos != &m->arrived; pos = pos->next) {
 		struct o2g_match_entry *e =
 			container_of(pos, struct o2g_match_entry, order);
 
@@ -217,26 +218,7 @@ struct o2g_match_entry *o2g_match_post(struct o2g_match *m,
 	recv->seq = m->next_seq++;
 	m->nposted++;
 	recv->queued = MATCH_POSTED_WILD;
-	o2g_list_add_tail(&recv->order, &m->wild);
-	return NULL;
-}
-
-/* The first wildcard that accepts the message and is older than @exact. */
-static struct o2g_match_entry *older_wild(const struct o2g_match *m,
-					  const struct o2g_match_entry *exact,
-					  u32 src, u64 tag)
-{
-	struct o2g_list *pos;
-
-	o2g_list_for_each(pos, &m->wild) {
-		struct o2g_match_entry *w =
-			container_of(pos, struct o2g_match_entry, order);
-
-		if (exact && exact->seq < w->seq)
-			return NULL;
-		if (o2g_match_accepts(w, src, tag))
-			return w;
-	}
+	match_wild_add(m, recv);
 	return NULL;
 }
 
@@ -249,10 +231,11 @@ struct o2g_match_entry *o2g_match_arrive(struct o2g_match *m, u32 src, u64 tag)
 	if (likely(o2g_list_empty(&m->wild)))
 		return match_arrive_exact(m, src, tag);
 	e = *match_find(&match_bin_of(m, src, tag)->posted, src, tag);
-	w = older_wild(m, e, src, tag);
-	if (w)
-		o2g_match_remove(m, w);
-	return w ? w : match_arrive_exact(m, src, tag);
+	w = match_wild_oldest(m, src, tag);
+	if (!w || (e && e->seq < w->seq))
+		return match_arrive_exact(m, src, tag);
+	o2g_match_remove(m, w);
+	return w;
 }
 
 /* --- both --- */
@@ -263,7 +246,7 @@ bool o2g_match_remove(struct o2g_match *m, struct o2g_match_entry *e)
 
 	switch (e->queued) {
 	case MATCH_POSTED_WILD:
-		o2g_list_del(&e->order);
+		match_wild_remove(m, e);
 		m->nposted--;
 		break;
 	case MATCH_POSTED_EXACT:
@@ -350,23 +333,59 @@ void o2g_match_walk_begin(struct o2g_match *m, struct o2g_match_walk *w)
 	o2g_list_add_tail(&w->mark.order, m->arrived.next);
 }
 
+void o2g_match_walk_end(struct o2g_match_walk *w)
+{
+	o2g_list_del(&w->mark.order);
+}
+
+static struct o2g_match_entry *next_of(const struct o2g_match_walk *w)
+{
+	return container_of(w->mark.order.next, struct o2g_match_entry, order);
+}
+
+static void pass(struct o2g_match_walk *w)
+{
+	struct o2g_list *mark = &w->mark.order, *next = mark->next;
+
+	o2g_list_del(mark);
+	o2g_list_add_tail(mark, next->next);
+}
+
+static bool at_end(const struct o2g_match *m, const struct o2g_match_walk *w)
+{
+	return w->mark.order.next == &m->arrived;
+}
+
 bool o2g_match_walk(struct o2g_match *m, struct o2g_match_walk *w, u32 max,
 		    void (*fn)(struct o2g_match_entry *, void *), void *arg)
 {
-	struct o2g_list *mark = &w->mark.order;
+	for (; max && !at_end(m, w); max--) {
+		struct o2g_match_entry *e = next_of(w);
 
-	for (; max && mark->next != &m->arrived; max--) {
-		struct o2g_list *next = mark->next;
-		struct o2g_match_entry *e =
-			container_of(next, struct o2g_match_entry, order);
-
-		o2g_list_del(mark);
-		o2g_list_add_tail(mark, next->next);
+		pass(w);
 		if (e->queued != MATCH_MARK)
 			fn(e, arg);
 	}
-	if (mark->next != &m->arrived)
+	if (!at_end(m, w))
 		return false;
-	o2g_list_del(mark);
+	o2g_match_walk_end(w);
 	return true;
+}
+
+bool o2g_match_skip(struct o2g_match *m, struct o2g_match_walk *w, u32 src,
+		    u64 tag, u64 ignore, u32 *max)
+{
+	const struct o2g_match_entry recv = { .src = src,
+					      .tag = tag,
+					      .ignore = ignore };
+
+	for (; *max && !at_end(m, w); --*max) {
+		struct o2g_match_entry *e = next_of(w);
+
+		if (e->queued != MATCH_MARK &&
+		    o2g_match_accepts(&recv, e->src, e->tag))
+			return true;
+		pass(w);
+	}
+	return at_end(m, w);
 }

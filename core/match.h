@@ -3,9 +3,9 @@
  * Matching: posted receives and unexpected messages.
  *
  * Exact receives (one source, no ignored bits) sit in hash bins by (source,
- * tag); receives with a wildcard sit in one list in posting order. An arriving
- * message takes the older of the first exact receive of its key and the first
- * wildcard that accepts it: posting numbers decide, so MPI's order holds.
+ * tag); receives with a wildcard sit in trees (wild.c). An arriving message takes
+ * the older of the first exact receive of its key and the first wildcard that
+ * accepts it: posting numbers decide, so MPI's order holds.
  * Unexpected messages sit in bins of the same shape and, besides, in one list
  * in arrival order, which wildcard receives and probes walk.
  *
@@ -25,6 +25,7 @@
 
 #define O2G_MATCH_ANY 0xffffffffu /* source wildcard */
 #define O2G_MATCH_MIN_BINS 4	  /* one cache line of them */
+#define O2G_MATCH_KINDS 8
 
 /* What an exact match touches comes first: it fits one cache line. */
 struct o2g_match_entry {
@@ -35,14 +36,24 @@ struct o2g_match_entry {
 	u32 src;	       /* may be O2G_MATCH_ANY for a receive */
 	u8 queued;	       /* 0 not queued, else which queue it is in */
 	u8 is_head;	       /* it is the entry its bin chains */
+	u8 kind;	       /* with a wildcard: of m->kinds */
 	u64 ignore;	       /* bits of tag not compared; 0 for messages */
 	struct o2g_list order; /* wildcard list, or arrival list */
+	struct o2g_match_entry *right; /* with a wildcard; chain is left */
 };
 
 /* Both queues of a key share a bin, so that one cache line serves both. */
 struct o2g_match_bin {
 	struct o2g_match_entry *posted;
 	struct o2g_match_entry *unexp;
+};
+
+/* Receives that ignore the same. */
+struct o2g_match_kind {
+	u64 ignore;
+	bool any; /* source */
+	u32 n;	  /* 0: the place is free */
+	struct o2g_match_entry *root;
 };
 
 struct o2g_match {
@@ -61,6 +72,10 @@ struct o2g_match {
 	u32 nkeys;		 /* distinct keys chained, both sides */
 	struct o2g_list wild;	 /* posted receives with a wildcard */
 	struct o2g_list arrived; /* unexpected messages, oldest first */
+	struct o2g_list *skip; /* ... but for those up to here: o2g_match_skip */
+	u32 nkinds, nodd;
+	struct o2g_list odd; /* of wild: receives of further kinds */
+	struct o2g_match_kind kinds[O2G_MATCH_KINDS];
 };
 
 /* @nbins is a power of two, O2G_MATCH_MIN_BINS at least; clears the table. */
@@ -113,6 +128,12 @@ void o2g_match_add_unexpected(struct o2g_match *m, struct o2g_match_entry *msg);
 struct o2g_match_entry *o2g_match_peek(const struct o2g_match *m, u32 src,
 				       u64 tag, u64 ignore);
 
+/*
+ * There is no place for receives of this kind: a message is compared with each of
+ * them, of which there are m->nodd.
+ */
+bool o2g_match_is_odd(const struct o2g_match *m, u32 src, u64 ignore);
+
 /* Unlink a queued receive or message. False when it was not queued. */
 bool o2g_match_remove(struct o2g_match *m, struct o2g_match_entry *e);
 
@@ -138,5 +159,15 @@ struct o2g_match_walk {
 void o2g_match_walk_begin(struct o2g_match *m, struct o2g_match_walk *w);
 bool o2g_match_walk(struct o2g_match *m, struct o2g_match_walk *w, u32 max,
 		    void (*fn)(struct o2g_match_entry *, void *), void *arg);
+
+/*
+ * A receive or a probe with a wildcard is compared with unexpected messages one by one.
+ * In portions: pass over those that it does not accept, up to *@max of them, which is
+ * what is left then. True: the next one is accepted, or there is none; then m->skip is
+ * set to &w->mark.order while it is posted, and the walk is ended.
+ */
+bool o2g_match_skip(struct o2g_match *m, struct o2g_match_walk *w, u32 src,
+		    u64 tag, u64 ignore, u32 *max);
+void o2g_match_walk_end(struct o2g_match_walk *w);
 
 #endif

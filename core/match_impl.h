@@ -146,4 +146,12 @@ static inline bool match_is_wild(const struct o2g_match_entry *recv)
 	return recv->src == O2G_MATCH_ANY || recv->ignore;
 }
 
+/* --- wild.c: receives with a wildcard, in m->wild as well --- */
+
+void match_wild_add(struct o2g_match *m, struct o2g_match_entry *recv);
+void match_wild_remove(struct o2g_match *m, struct o2g_match_entry *recv);
+/* The oldest that accepts it, left in place. */
+struct o2g_match_entry *match_wild_oldest(struct o2g_match *m, u32 src,
+					  u64 tag);
+
 #endif

@@ -367,6 +367,7 @@ static void drop_unexpected(struct o2gk_ep *ep)
 	struct o2g_match *m = &ep->core.match;
 	u32 n = 0;
 
+	o2gk_seek_end(m, &ep->sq_seek);
 	while (!o2g_list_empty(&m->arrived)) {
 		struct o2g_match_entry *e = o2g_list_first(
 			&m->arrived, struct o2g_match_entry, order);

@@ -246,6 +246,12 @@ struct o2gk_front {
 	bool (*drop_posted)(struct o2gk_ep *ep);
 };
 
+/* How far a receive with a wildcard has been compared with messages: seek.c. */
+struct o2gk_seek {
+	bool begun;
+	struct o2g_match_walk walk;
+};
+
 struct o2gk_ep {
 	struct o2gk_paper *paper; /* the eight calls: all else is not used */
 	const struct o2gk_front *front;
@@ -285,9 +291,10 @@ struct o2gk_ep {
 	struct o2gd_shared *shared;
 	struct o2gd_sqe *sq;
 	u32 sq_mask, sq_head;
-	u32 sq_unmet;	   /* whom the next one is for: not known yet */
-	bool sq_no_memory; /* ... and will not be */
-	u32 unexpected;	   /* as last told user space */
+	u32 sq_unmet;		  /* whom the next one is for: not known yet */
+	bool sq_no_memory;	  /* ... and will not be */
+	struct o2gk_seek sq_seek; /* of the next one */
+	u32 unexpected;		  /* as last told user space */
 	struct o2gd_cqe *cq;
 	u32 cq_mask, cq_tail;
 	u32 cq_freed; /* entries before this one have given their dump back */
@@ -495,6 +502,20 @@ bool o2gk_sq_drain(struct o2gk_ep *ep);
 /* All of it; in process context, and the lock is let go of in between. */
 void o2gk_sq_drain_all(struct o2gk_ep *ep);
 struct o2gk_req *o2gk_req_find(struct o2gk_ep *ep, u32 slot);
+
+/* seek.c: under the lock of the matching */
+/*
+ * Pass over what @recv, with a wildcard, does not accept, and *@left messages at most.
+ * True: it may be posted now, or looked for. Ended afterwards, in the same hold.
+ */
+bool o2gk_seek(struct o2g_match *m, struct o2gk_seek *s,
+	       const struct o2g_match_entry *recv, u32 *left);
+void o2gk_seek_end(struct o2g_match *m, struct o2gk_seek *s);
+/* In process context; lets go of the lock in between. */
+void o2gk_seek_all(struct o2g_match *m, spinlock_t *lock, struct o2gk_seek *s,
+		   const struct o2g_match_entry *recv);
+/* Are there too many receives already that each ignore other bits? */
+bool o2gk_too_odd(const struct o2g_match *m, u32 src, u64 ignore);
 
 /* inject.c */
 int o2gk_inject(struct o2gk_ep *ep, const struct o2gd_inject *i);

@@ -295,7 +295,7 @@ static int look(struct o2gk_paper *paper, u32 seen)
 		return 1;
 	if (has_jobs(paper) && !atomic_read(&paper->ndumpers))
 		return 1;
-	if (!READ_ONCE(paper->nopen))
+	if (!READ_ONCE(paper->nopen) && !READ_ONCE(paper->nlosing))
 		return -ENOTCONN;
 	return signal_pending(current) ? -EINTR : 0;
 }

@@ -90,6 +90,10 @@ struct o2gk_paper_sock {
 	bool taken_over; /* under the socket's lock */
 	bool open;	 /* not lost; changes with both locks */
 	bool refused;	 /* lost because of what it sent */
+	bool losing;	 /* receives are still to be ended; under paper->lock: */
+	bool losing_any;	 /* ... from any source as well */
+	u64 losing_seq;		 /* ... posted before this one */
+	unsigned long losing_at; /* ... and of those from this number on */
 
 	int phase; /* enum o2gk_paper_phase; stored with release order */
 	struct o2g_stream stream;
@@ -129,6 +133,7 @@ struct o2gk_paper {
 	struct o2gk_paper_sock **socks;
 	u32 nsocks; /* stored with release order: paper_look.c has no mutex */
 	u32 max_socks, nopen;
+	u32 nlosing; /* sockets whose receives are being ended */
 	struct xarray by_rank;
 
 	/* memory that is not pinned */
@@ -208,7 +213,10 @@ void o2gk_paper_tell(struct o2gk_paper_sock *s);
 void o2gk_paper_arrive(struct o2gk_paper_sock *s);
 /* The last byte is. */
 void o2gk_paper_finish(struct o2gk_paper_sock *s);
+/* A portion of what waits for it ends here, in any context, the rest in a worker: */
 void o2gk_paper_lose(struct o2gk_paper_sock *s, enum o2gd_lost why, u64 detail);
+/* Without the lock, in process context. */
+void o2gk_paper_lose_rest(struct o2gk_paper_sock *s);
 /* When there is new room or a new receive. */
 void o2gk_paper_resume(struct o2gk_paper *paper);
 bool o2gk_paper_can_arrive(struct o2gk_paper *paper, s32 rank);

@@ -178,24 +178,52 @@ bool o2gk_paper_can_arrive(struct o2gk_paper *paper, s32 rank)
 
 /* --- the end of a connection --- */
 
-struct loss {
-	struct o2gk_paper_sock *s;
-	bool any; /* receives from any source end too */
-};
-
-static void fail_recv(struct o2g_match_entry *m, void *arg)
+/* One that was posted before, from it or, as s->losing_any says, from any source. */
+static void fail_recv(struct o2gk_paper_sock *s, struct o2gk_paper_recv *r)
 {
-	struct o2gk_paper_recv *r =
-		container_of(m, struct o2gk_paper_recv, match);
-	struct loss *l = arg;
-	struct o2gk_paper *paper = l->s->paper;
+	struct o2gk_paper *paper = s->paper;
+	const struct o2g_match_entry *m = &r->match;
 
-	if (m->src != l->s->rank && !(m->src == O2G_MATCH_ANY && l->any))
+	if (!m->queued || m->seq >= s->losing_seq ||
+	    (m->src != s->rank && !(m->src == O2G_MATCH_ANY && s->losing_any)))
 		return;
-	o2g_match_remove(&paper->match, m);
+	o2g_match_remove(&paper->match, &r->match);
 	xa_erase_bh(&paper->posted, r->number);
 	r->error = O2G_ERR_PEER;
 	o2gk_paper_recv_done(paper, r);
+}
+
+/* Receives may be many: a portion of them. Its loss is told last. */
+static void fail_some(struct o2gk_paper_sock *s)
+{
+	struct o2gk_paper *paper = s->paper;
+	struct o2gk_paper_recv *r = NULL;
+	u32 left;
+
+	for (left = O2GK_STEP; left; left--, s->losing_at++) {
+		r = xa_find(&paper->posted, &s->losing_at, ULONG_MAX,
+			    XA_PRESENT);
+		if (!r)
+			break;
+		fail_recv(s, r);
+	}
+	if (r)
+		return;
+	s->losing = false;
+	WRITE_ONCE(paper->nlosing, paper->nlosing - 1);
+	event(s);
+}
+
+void o2gk_paper_lose_rest(struct o2gk_paper_sock *s)
+{
+	o2gk_paper_lock(s->paper);
+	while (s->losing) {
+		fail_some(s);
+		o2gk_paper_unlock(s->paper);
+		cond_resched();
+		o2gk_paper_lock(s->paper);
+	}
+	o2gk_paper_unlock(s->paper);
 }
 
 /* Beside why and detail, which the mapping tells: the counter of that name. */
@@ -217,7 +245,6 @@ static void count_loss(struct o2gk_paper_sock *s, enum o2gd_lost why,
 void o2gk_paper_lose(struct o2gk_paper_sock *s, enum o2gd_lost why, u64 detail)
 {
 	struct o2gk_paper *paper = s->paper;
-	struct loss l = { .s = s };
 	bool inside = s->stream.have || s->stream.in_body;
 
 	if (!s->open)
@@ -233,7 +260,11 @@ void o2gk_paper_lose(struct o2gk_paper_sock *s, enum o2gd_lost why, u64 detail)
 	s->info.detail = detail;
 	s->info.inside = inside;
 	end_message(s, O2G_ERR_PEER);
-	l.any = why != O2GD_LOST_CLOSED || inside || !paper->nopen;
-	o2g_match_each_posted(&paper->match, fail_recv, &l);
-	event(s);
+	s->losing = true;
+	s->losing_any = why != O2GD_LOST_CLOSED || inside || !paper->nopen;
+	s->losing_seq = paper->match.next_seq;
+	WRITE_ONCE(paper->nlosing, paper->nlosing + 1);
+	fail_some(s);
+	if (s->losing && !paper->closing)
+		queue_work(paper->wq, &s->work);
 }

@@ -79,16 +79,20 @@ static int may_post(struct o2gk_paper *paper, const struct o2gk_paper_recv *r)
 static int try_post(struct o2gk_paper *paper, struct o2gk_paper_recv *r,
 		    bool for_real)
 {
+	struct o2g_match *m = &paper->match;
+	struct o2gk_seek seek;
 	int err;
 
 	o2gk_paper_lock(paper);
+	o2gk_seek_all(m, &paper->lock, &seek, &r->match);
 	err = may_post(paper, r);
-	if (!err && for_real) {
-		o2g_match_post(&paper->match, &r->match);
+	if (!err && for_real)
+		o2g_match_post(m, &r->match);
+	o2gk_seek_end(m, &seek);
+	if (!err && for_real)
 		o2gk_paper_resume(paper);
-	} else if (for_real) {
+	else if (for_real)
 		xa_erase_bh(&paper->posted, r->number);
-	}
 	o2gk_paper_unlock(paper);
 	return err;
 }

@@ -257,6 +257,7 @@ void o2gk_paper_rx_turn(struct o2gk_paper_sock *s, enum o2gk_context context)
 	if (!s->open)
 		o2gk_paper_sock_restore(s);
 	release_sock(s->sk);
+	o2gk_paper_lose_rest(s);
 	/* A peer that sends what cannot be understood is told so. */
 	if (shut)
 		kernel_sock_shutdown(s->sock, SHUT_RDWR);

@@ -201,6 +201,9 @@ static int start(struct o2gk_ep *ep, const struct o2gd_sqe *e,
 
 	if (err)
 		return err;
+	if (e->op == O2GD_OP_RECV &&
+	    o2gk_too_odd(&ep->core.match, e->peer, e->ignore))
+		return -ENOSPC;
 	if (e->op == O2GD_OP_MRECV) {
 		u = find_taken(ep, e->key);
 		if (!u)
@@ -246,6 +249,27 @@ static int start(struct o2gk_ep *ep, const struct o2gd_sqe *e,
 	return 0;
 }
 
+static struct o2g_match_entry match_of(const struct o2gd_sqe *e)
+{
+	return (struct o2g_match_entry){ .src = e->peer,
+					 .tag = e->tag,
+					 .ignore = e->ignore };
+}
+
+/* In process context: nobody else is to be held up by what it is compared with. */
+static int start_recv(struct o2gk_ep *ep, const struct o2gd_sqe *e,
+		      const struct prep *prep, struct o2gk_req **req)
+{
+	struct o2g_match_entry recv = match_of(e);
+	struct o2gk_seek seek;
+	int err;
+
+	o2gk_seek_all(&ep->core.match, &ep->lock, &seek, &recv);
+	err = start(ep, e, prep, req);
+	o2gk_seek_end(&ep->core.match, &seek);
+	return err;
+}
+
 static bool is_done(struct o2gk_ep *ep, struct o2gk_req *r)
 {
 	bool done;
@@ -274,7 +298,8 @@ int o2gk_submit(struct o2gk_ep *ep, const struct o2gd_sqe *e)
 		goto err_prep;
 	o2gk_ep_lock(ep);
 	o2gk_sq_drain_all(ep);
-	err = start(ep, e, &prep, &r);
+	err = e->op == O2GD_OP_RECV ? start_recv(ep, e, &prep, &r) :
+				      start(ep, e, &prep, &r);
 	o2gk_ep_unlock(ep, O2GK_CALLER, NULL);
 	if (!err)
 		return is_done(ep, r);
@@ -311,12 +336,17 @@ static void post_failed(struct o2gk_ep *ep, const struct o2gd_sqe *e,
 	o2gk_core_ops.complete(&ep->core, &r->core);
 }
 
-/* False: its peer has to be met first. */
-static bool post(struct o2gk_ep *ep, const struct o2gd_sqe *e)
+/* False: its peer has to be met first, or @left did not suffice. */
+static bool post(struct o2gk_ep *ep, const struct o2gd_sqe *e, u32 *left)
 {
 	static const struct prep small = { .seg.type = O2GK_SEG_LATER };
-	int err = may_post(ep, e) ? start(ep, e, &small, NULL) : -EINVAL;
+	struct o2g_match_entry recv = match_of(e);
+	int err;
 
+	if (!o2gk_seek(&ep->core.match, &ep->sq_seek, &recv, left))
+		return false;
+	err = may_post(ep, e) ? start(ep, e, &small, NULL) : -EINVAL;
+	o2gk_seek_end(&ep->core.match, &ep->sq_seek);
 	if (err == -ENXIO && !ep->sq_no_memory) {
 		ep->sq_unmet = e->peer;
 		return false;
@@ -325,6 +355,8 @@ static bool post(struct o2gk_ep *ep, const struct o2gd_sqe *e)
 		post_failed(ep, e, &small, -ENOMEM);
 	else if (err == -ENOTCONN)
 		post_failed(ep, e, &small, -O2G_ERR_PEER);
+	else if (err == -ENOSPC)
+		post_failed(ep, e, &small, err);
 	else if (err)
 		ep->stats.bad_posts++;
 	ep->sq_no_memory = false;
@@ -352,8 +384,12 @@ bool o2gk_sq_drain(struct o2gk_ep *ep)
 	for (; ep->sq_head != tail && left; ep->sq_head++, left--) {
 		memcpy(&e, &ep->sq[ep->sq_head & ep->sq_mask], sizeof(e));
 		barrier(); /* from here on only the copy counts */
-		if (!post(ep, &e))
+		if (!post(ep, &e, &left))
 			break;
+		if (!left) { /* it was the last */
+			ep->sq_head++;
+			break;
+		}
 	}
 	WRITE_ONCE(ep->shared->sq_head, ep->sq_head);
 	if (likely(ep->sq_head == tail))
@@ -414,6 +450,10 @@ static void take(struct o2gk_ep *ep, struct o2gk_unexp *u, u64 *handle)
 
 int o2gk_slot_probe(struct o2gk_ep *ep, struct o2gd_probe *a)
 {
+	struct o2g_match_entry like = { .src = a->source,
+					.tag = a->tag,
+					.ignore = a->ignore };
+	struct o2gk_seek seek;
 	struct o2g_unexp *u;
 	int err = -EAGAIN;
 
@@ -421,9 +461,11 @@ int o2gk_slot_probe(struct o2gk_ep *ep, struct o2gd_probe *a)
 		return -EINVAL;
 	o2gk_ep_lock(ep);
 	o2gk_sq_drain(ep);
+	o2gk_seek_all(&ep->core.match, &ep->lock, &seek, &like);
 	u = a->take ?
 		    o2g_proto_mprobe(&ep->core, a->source, a->tag, a->ignore) :
 		    o2g_proto_probe(&ep->core, a->source, a->tag, a->ignore);
+	o2gk_seek_end(&ep->core.match, &seek);
 	if (u) {
 		a->from = u->peer->rank;
 		a->msg_tag = u->match.tag;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
-/* sources: core/match.c */
+/* sources: core/match.c core/wild.c */
 /*
  * Operations coded in bytes on core/match.c and on the linear reference. The
  * input chooses the seed, so the fuzzer can look for collisions too.

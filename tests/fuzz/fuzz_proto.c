@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
-/* sources: core/wire.c core/stream.c core/match.c core/proto.c core/send.c */
+/* sources: core/wire.c core/stream.c core/match.c core/wild.c core/proto.c core/send.c */
 /* sources: core/recv.c core/cookies.c core/rma.c core/rma_atomic.c core/served.c core/atomic.c core/credit.c channel/body.c */
 /* sources: tests/mock/mock_?*.c */
 /* sources: tests/fuzz/proto_world.c tests/fuzz/proto_ops.c tests/fuzz/proto_check.c */

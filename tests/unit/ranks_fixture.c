@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /* sources: base/lazy.c channel/body.c channel/shm/?*.c tests/mock/host.c */
 /* sources: core/proto.c core/send.c core/recv.c core/cookies.c core/rma.c core/rma_atomic.c core/served.c core/atomic.c core/credit.c */
-/* sources: core/match.c core/wire.c base/log.c base/nearest.c base/settings.c */
+/* sources: core/match.c core/wild.c core/wire.c base/log.c base/nearest.c base/settings.c */
 #include "ranks_fixture.h"
 
 #include <signal.h>

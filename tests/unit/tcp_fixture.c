@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
-/* sources: core/credit.c core/match.c core/proto.c core/recv.c core/cookies.c core/rma.c core/rma_atomic.c core/served.c core/atomic.c */
+/* sources: core/credit.c core/match.c core/wild.c core/proto.c core/recv.c core/cookies.c core/rma.c core/rma_atomic.c core/served.c core/atomic.c */
 /* sources: core/send.c core/stream.c core/wire.c base/log.c base/nearest.c */
 /* sources: base/settings.c base/lazy.c channel/body.c channel/tcp/?*.c */
 /* sources: tests/mock/host.c */

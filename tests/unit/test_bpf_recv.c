@@ -4,7 +4,7 @@
  * what it needs of tcp/ made up: in which order are the ring and the
  * sockets read?
  */
-/* sources: channel/bpf/recv.c core/credit.c core/match.c core/proto.c */
+/* sources: channel/bpf/recv.c core/credit.c core/match.c core/wild.c core/proto.c */
 /* sources: core/recv.c core/cookies.c core/rma.c core/rma_atomic.c core/served.c core/atomic.c core/send.c core/stream.c core/wire.c */
 /* sources: channel/body.c tests/mock/host.c */
 #include "unit.h"

@@ -225,6 +225,105 @@ static void look__long(void **state)
 	world_run(look);
 }
 
+/* --- wildcards --- */
+
+/* Receives from any source, each with another tag; then a message for the last. */
+static void any_source(void)
+{
+	struct o2gd_sqe q = { .op = O2GD_OP_RECV, .peer = O2GD_ANY, .len = 8 };
+
+	open_large();
+	for (q.slot = 0; q.slot < MANY; q.slot++) {
+		q.tag = q.slot;
+		assert_int_equal(end_call(&a, O2GD_SUBMIT, &q), 0);
+	}
+	mock.longest = 0;
+	assert_int_equal(end_inject(&b, MANY - 1, data, 8), 0);
+	mock_run();
+	printf("many wildcards: at most %lu calls with softirqs off\n",
+	       mock.longest);
+	assert_true(mock.longest < MANY / 4); /* not one for each of them */
+	assert_int_equal(end_got(&a, MANY - 1, MANY - 1, 8), 0);
+	assert_int_equal(ep_of(&a)->core.match.nposted, MANY - 1);
+}
+
+/* Each ignores other bits: so many are allowed, by a call and through the ring. */
+static void all_odd(void)
+{
+	struct o2gd_sqe q = { .op = O2GD_OP_RECV, .peer = 1, .len = 8 };
+	struct o2gd_cqe c;
+
+	open_large();
+	for (; q.slot < O2GK_STEP + O2G_MATCH_KINDS; q.slot++) {
+		q.ignore = (q.slot + 1ull) << 20;
+		assert_int_equal(end_call(&a, O2GD_SUBMIT, &q), 0);
+	}
+	q.ignore = (q.slot + 1ull) << 20;
+	assert_int_equal(end_call(&a, O2GD_SUBMIT, &q), -ENOSPC);
+	a.sq[a.sq_tail % a.s.sq_entries] = q;
+	a.shared->sq_tail = ++a.sq_tail;
+	assert_int_equal(end_call(&a, O2GD_KICK, NULL), 0);
+	assert_int_equal(end_next(&a, &c), 0);
+	assert_int_equal(c.slot, q.slot);
+	assert_int_equal(c.status, -ENOSPC);
+	q.ignore = 1ull << 20; /* as the first: there is a place for it */
+	assert_int_equal(end_call(&a, O2GD_SUBMIT, &q), 0);
+	mock.longest = 0;
+	assert_int_equal(end_inject(&b, (q.slot - 1ull) << 20, data, 8), 0);
+	mock_run();
+	is_short("wildcards of many kinds");
+}
+
+static void o2g_match_arrive__wild(void **state)
+{
+	world_run(any_source);
+	world_run(all_odd);
+}
+
+/* Messages that nobody has asked for, and that a receive or a probe passes over. */
+static void far_back(void)
+{
+	struct o2gd_sqe q = { .op = O2GD_OP_RECV,
+			      .peer = O2GD_ANY,
+			      .len = 8 };
+	struct o2gd_probe probe = { .source = O2GD_ANY, .tag = MANY - 1 };
+
+	open_large();
+	peer_of(&a, 1)->core.granted = peer_of(&b, 0)->core.credit = 32 << 20;
+	for (u32 i = 0; i < MANY; i++) {
+		assert_int_equal(end_inject(&b, i, data, 8), 0);
+		mock_run();
+	}
+	mock.longest = 0;
+	assert_int_equal(end_call(&a, O2GD_PROBE, &probe), 0);
+	assert_int_equal(probe.msg_tag, MANY - 1);
+	is_short("a probe that passes over many messages");
+	mock.longest = 0;
+	q.tag = MANY - 2;
+	assert_int_equal(end_call(&a, O2GD_SUBMIT, &q), 0);
+	assert_int_equal(end_got(&a, 0, MANY - 2, 8), 0);
+	is_short("a receive that passes over many messages");
+	mock.longest = 0;
+	for (u32 i = 0; i < 16; i++) { /* many of those, in order */
+		q.slot = i;
+		q.tag = MANY - 3 - i / 2;
+		a.sq[a.sq_tail++ % a.s.sq_entries] = q;
+	}
+	a.shared->sq_tail = a.sq_tail;
+	assert_int_equal(end_inject(&b, MANY, data, 8), 0);
+	mock_run();
+	is_short("receives in the ring that do");
+	for (u32 i = 0; i < 16; i += 2)
+		assert_int_equal(end_got(&a, i, MANY - 3 - i / 2, 8), 0);
+	assert_false(end_has(&a));
+	assert_int_equal(ep_of(&a)->core.match.nposted, 8);
+}
+
+static void o2gk_seek__long(void **state)
+{
+	world_run(far_back);
+}
+
 /* --- the ring and the dump area --- */
 
 /* All completions wait for room, and are moved in one call. */
@@ -290,6 +389,7 @@ int main(void)
 		T(o2gk_peer_lost__messages), T(o2gk_ep_destroy__long),
 		T(o2g_proto_go_on__long),    T(look__long),
 		T(o2gk_cq_flush__long),	     T(o2gk_dump_alloc__riddled),
+		T(o2g_match_arrive__wild),   T(o2gk_seek__long),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -620,6 +620,44 @@ static void socket__listens(void **state)
 	world_run(listens);
 }
 
+/* --- many receives --- */
+
+#define MANY 4000
+static struct o2gd_paper_entry many[MANY];
+
+/* Their connection is reset: all of them end, and softirqs do not wait for that. */
+static void many_receives(void)
+{
+	assert_int_equal(begin(), 0);
+	mock_tcp_pair(more);
+	assert_int_equal(add_socket(1, more[0]), 0);
+	for (u32 i = 0; i < MANY; i++) {
+		many[i] = entry((s32)i, 8);
+		many[i].rank = i % 4 == 3 ? 1 : i % 4 == 2 ? -1 : 0;
+		assert_int_equal(post(&many[i]), 0);
+	}
+	mock.longest = 0;
+	mock_reset(mock_sock(fds[0]));
+	mock_run();
+	printf("receives of a lost socket: at most %lu calls with softirqs off\n",
+	       mock.longest);
+	assert_true(mock.longest > 0 && mock.longest < 12000);
+	for (u32 i = 0; i < MANY; i++) {
+		assert_int_equal(many[i].done, many[i].rank != 1);
+		assert_int_equal(many[i].error,
+				 many[i].rank != 1 ? O2G_ERR_PEER : 0);
+	}
+	mock_close(more[1]);
+	mock_run();
+	assert_int_equal(wait_done(&many[3]), -O2G_ERR_PEER);
+	mock_close(more[0]);
+}
+
+static void o2gk_paper_lose__long(void **state)
+{
+	world_run(many_receives);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -640,6 +678,7 @@ int main(void)
 		T(look__sees),
 		T(socket__listens),
 		T(close__in_the_middle),
+		T(o2gk_paper_lose__long),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
-/* sources: core/match.c */
+/* sources: core/match.c core/wild.c */
 #include "unit.h"
 
 #include <stdlib.h>

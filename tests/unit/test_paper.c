@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
-/* sources: engine/eight.c engine/paper.c engine/paper_kernel.c engine/paper_rx.c engine/dump.c engine/choose.c core/match.c core/stream.c core/wire.c base/log.c base/nearest.c base/settings.c */
+/* sources: engine/eight.c engine/paper.c engine/paper_kernel.c engine/paper_rx.c engine/dump.c engine/choose.c core/match.c core/wild.c core/stream.c core/wire.c base/log.c base/nearest.c base/settings.c */
 /*
  * The eight calls over connections of this host, twice: with threads that
  * receive in the background, and with O2G_PROGRESS_THREAD=0, where o2g_poll

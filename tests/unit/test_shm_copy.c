@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /* sources: channel/body.c core/proto.c core/send.c core/recv.c core/cookies.c core/rma.c core/rma_atomic.c core/served.c core/atomic.c */
-/* sources: core/credit.c core/match.c core/wire.c */
+/* sources: core/credit.c core/match.c core/wild.c core/wire.c */
 /* Short copies in moves that overlap. */
 #include "shm/ring.h"
 

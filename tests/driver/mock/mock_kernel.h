@@ -157,12 +157,13 @@ static inline void list_del(struct list_head *n)
 static inline void list_splice_init(struct list_head *from,
 				    struct list_head *to)
 {
-	while (!list_empty(from)) {
-		struct list_head *n = from->prev;
-
-		list_del_init(n);
-		list_add(n, to);
-	}
+	if (list_empty(from))
+		return;
+	from->prev->next = to->next;
+	to->next->prev = from->prev;
+	to->next = from->next;
+	from->next->prev = to;
+	INIT_LIST_HEAD(from);
 }
 
 /* @to takes the place of @from, whose links are as they were. */
