@@ -72,11 +72,11 @@ void o2gk_recall(struct o2gk_ep *ep)
 }
 
 /* Has the process that the endpoint is about just ended, or become another program? */
-bool o2gk_is_orphan(const struct o2gk_ep *ep)
+bool o2gk_is_orphan(const struct o2gk_ep *ep, const struct mm_struct *mm)
 {
 	if (task_tgid(current) != ep->pid)
 		return false;
 	if (current->flags & PF_EXITING)
 		return !atomic_read(&current->signal->live);
-	return current->mm != ep->mm;
+	return current->mm != mm;
 }

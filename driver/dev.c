@@ -36,13 +36,22 @@ static int file_open(struct inode *inode, struct file *file)
 	return file->private_data ? 0 : -ENOMEM;
 }
 
-/* A descriptor of it is closed, here or in another process. */
+/*
+ * A descriptor of it is closed, here or in another process. When that is the end of the
+ * process that the endpoint is about, peers are told, though a child may have inherited
+ * a descriptor and keep it as long as it likes.
+ */
 static int file_flush(struct file *file, fl_owner_t id)
 {
 	struct o2gk_ep *ep = file->private_data;
+	struct o2gk_paper *paper = paper_of(ep);
 
-	if (is_ready(ep) && o2gk_is_orphan(ep))
-		o2gk_recall(ep);
+	if (paper && o2gk_is_orphan(ep, o2gk_paper_mm(paper)))
+		o2gk_paper_shut(paper);
+	if (!is_ready(ep) || !o2gk_is_orphan(ep, ep->mm))
+		return 0;
+	o2gk_recall(ep);
+	o2gk_doom_all(ep);
 	return 0;
 }
 

@@ -14,8 +14,7 @@
 #define FIRST_BINS 256
 #define EXTRA_MAX (64u << 20) /* envelopes beyond the budget */
 #define MAX_RANKS BIT(20)
-#define MAX_WORKERS 16 /* of an endpoint at a time */
-#define PUSHES 8       /* sockets a caller serves itself; workers do the rest */
+#define PUSHES 8 /* sockets a caller serves itself; workers do the rest */
 
 /* --- the lock --- */
 
@@ -205,15 +204,6 @@ static void work(struct work_struct *w)
 
 /* --- opening --- */
 
-/*
- * Copies are long: let the scheduler choose the processor. A few at a time are
- * enough for one process, and each that waits for a page is a thread.
- */
-struct workqueue_struct *o2gk_wq_alloc(void)
-{
-	return alloc_workqueue("o2g", WQ_UNBOUND, MAX_WORKERS);
-}
-
 struct o2gk_ep *o2gk_ep_create(void)
 {
 	struct o2gk_ep *ep = kzalloc(sizeof(*ep), GFP_KERNEL_ACCOUNT);
@@ -292,9 +282,6 @@ int o2gk_ep_setup(struct o2gk_ep *ep, struct o2gd_setup *s)
 	mmgrab(ep->mm);
 	ep->net = get_net(current->nsproxy->net_ns);
 	ep->memcg = get_mem_cgroup_from_mm(ep->mm);
-	ep->wq = o2gk_wq_alloc();
-	if (!ep->wq)
-		return -ENOMEM;
 	err = o2gk_ep_prepare(ep, s);
 	if (err)
 		return err;
@@ -305,7 +292,8 @@ int o2gk_ep_setup(struct o2gk_ep *ep, struct o2gd_setup *s)
 	err = o2gk_area_create(ep, s);
 	if (err)
 		return err;
-	if (!o2gk_reserve_fill(ep))
+	ep->wq = o2gk_wq_alloc(&ep->charge);
+	if (!ep->wq || !o2gk_reserve_fill(ep))
 		return -ENOMEM;
 	o2gk_look_add(ep);
 	/* After all of the above: calls look at this first. */

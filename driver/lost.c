@@ -144,3 +144,18 @@ void o2gk_peer_doom(struct o2gk_peer *p, enum o2gd_lost why, u64 detail)
 	}
 	o2gk_queue(p, &p->rx_work);
 }
+
+void o2gk_doom_all(struct o2gk_ep *ep)
+{
+	unsigned long number = 0;
+	struct o2gk_peer *p;
+	u32 n = 0;
+
+	o2gk_ep_lock(ep);
+	for (; (p = o2gk_peer_next(ep, &number)); number++) {
+		o2gk_peer_doom(p, O2GD_LOST_LOCAL, 0);
+		if (++n % O2GK_STEP == 0)
+			rest(ep);
+	}
+	o2gk_ep_unlock(ep, O2GK_WORKER, NULL);
+}

@@ -206,6 +206,7 @@ struct o2gk_peer {
 struct o2gk_charge {
 	struct o2gk_user *user; /* NULL: not at all */
 	unsigned long pages;
+	u32 workers;
 };
 
 /* Memory for what the next packets bring about: reserve.c. */
@@ -373,12 +374,6 @@ static inline enum o2gk_context o2gk_with_lock(enum o2gk_context context)
 	return context == O2GK_CALLER ? O2GK_WORKER : context;
 }
 
-/*
- * Workers of an endpoint. They touch its process's memory, and may wait there for a
- * page as long as somebody likes: only work of the same endpoint waits with them.
- */
-struct workqueue_struct *o2gk_wq_alloc(void);
-
 void o2gk_peer_put(struct o2gk_peer *p);
 
 /* Work for a peer, unless it or its endpoint is on its way out. */
@@ -441,6 +436,8 @@ void o2gk_peer_lost(struct o2gk_peer *p, enum o2gd_lost why, u64 detail);
 /* The rest at once, in process context: of one, of all. */
 void o2gk_lost_finish(struct o2gk_peer *p);
 void o2gk_lost_finish_all(struct o2gk_ep *ep);
+/* In process context, without locks: all of them. */
+void o2gk_doom_all(struct o2gk_ep *ep);
 /* Under ep->lock alone: have that done soon. */
 void o2gk_peer_doom(struct o2gk_peer *p, enum o2gd_lost why, u64 detail);
 /* What @p has sent was refused or dropped. */
@@ -481,11 +478,18 @@ bool o2gk_borrow(struct o2gk_ep *ep, struct o2gk_borrower *b);
 void o2gk_unborrow(struct o2gk_ep *ep, struct o2gk_borrower *b);
 /* For good: whoever waits for a page of it does not wait any longer. */
 void o2gk_recall(struct o2gk_ep *ep);
-bool o2gk_is_orphan(const struct o2gk_ep *ep);
+/* @mm: of the process that has set it up. */
+bool o2gk_is_orphan(const struct o2gk_ep *ep, const struct mm_struct *mm);
 
 /* user.c: process context */
 int o2gk_user_charge(struct o2gk_charge *c, unsigned long pages);
 void o2gk_user_uncharge(struct o2gk_charge *c);
+/*
+ * Workers of an endpoint that is charged. They touch its process's memory, and may
+ * wait there for a page as long as somebody likes: only work of the same endpoint
+ * waits with them.
+ */
+struct workqueue_struct *o2gk_wq_alloc(const struct o2gk_charge *c);
 void *o2gk_area_alloc(unsigned long size);
 int o2gk_area_map(struct vm_area_struct *vma, void *area);
 
@@ -586,12 +590,15 @@ void o2gk_found_entry(struct o2gk_found *f, enum o2gd_queue queue,
 /* paper.c: the eight calls of 2004 */
 int o2gk_paper_init(struct o2gk_ep *ep, void __user *arg); /* ep->mutex */
 void o2gk_paper_destroy(struct o2gk_paper *paper);
+/* Its process is gone: so are its connections, whoever has a descriptor. */
+void o2gk_paper_shut(struct o2gk_paper *paper);
 int o2gk_paper_mmap(struct o2gk_paper *paper, struct vm_area_struct *vma);
 long o2gk_paper_call(struct o2gk_paper *paper, unsigned int cmd,
 		     unsigned long arg);
 
 /* paper_look.c */
 struct net *o2gk_paper_net(const struct o2gk_paper *paper);
+struct mm_struct *o2gk_paper_mm(const struct o2gk_paper *paper);
 void o2gk_paper_info(struct o2gk_paper *paper, struct o2gd_info *info);
 u32 o2gk_paper_nsocks(const struct o2gk_paper *paper);
 void o2gk_paper_queues(struct o2gk_paper *paper, struct o2gk_found *f);

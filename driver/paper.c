@@ -137,9 +137,6 @@ static int make_tables(struct o2gk_paper *paper)
 	if (!bins)
 		return -ENOMEM;
 	o2g_match_init(&paper->match, bins, FIRST_BINS, get_random_u64());
-	paper->wq = o2gk_wq_alloc();
-	if (!paper->wq)
-		return -ENOMEM;
 	paper->socks = kvcalloc(paper->max_socks, sizeof(*paper->socks),
 				GFP_KERNEL_ACCOUNT);
 	if (!paper->socks)
@@ -147,6 +144,9 @@ static int make_tables(struct o2gk_paper *paper)
 	err = o2gk_user_charge(&paper->charge, PAGE_ALIGN(size) >> PAGE_SHIFT);
 	if (err)
 		return err;
+	paper->wq = o2gk_wq_alloc(&paper->charge);
+	if (!paper->wq)
+		return -ENOMEM;
 	err = account_locked_vm(paper->mm, PAGE_ALIGN(size) >> PAGE_SHIFT,
 				true);
 	if (err)

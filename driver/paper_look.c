@@ -16,6 +16,11 @@ u32 o2gk_paper_nsocks(const struct o2gk_paper *paper)
 	return smp_load_acquire(&paper->nsocks); /* pairs with adding one */
 }
 
+struct mm_struct *o2gk_paper_mm(const struct o2gk_paper *paper)
+{
+	return paper->mm;
+}
+
 void o2gk_paper_info(struct o2gk_paper *paper, struct o2gd_info *i)
 {
 	u32 n = o2gk_paper_nsocks(paper), k, d;

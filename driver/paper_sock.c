@@ -205,3 +205,13 @@ void o2gk_paper_sock_release_all(struct o2gk_paper *paper)
 		kfree(s);
 	}
 }
+
+/* Workers find out, and end what waits for them. */
+void o2gk_paper_shut(struct o2gk_paper *paper)
+{
+	u32 n = smp_load_acquire(&paper->nsocks); /* whole by then */
+	u32 i;
+
+	for (i = 0; i < n; i++)
+		kernel_sock_shutdown(paper->socks[i]->sock, SHUT_RDWR);
+}

@@ -11,6 +11,7 @@
 #include <linux/mutex.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
+#include <linux/workqueue.h>
 
 static uint user_endpoints = 1024;
 module_param(user_endpoints, uint, 0644);
@@ -22,10 +23,18 @@ MODULE_PARM_DESC(
 	user_mib,
 	"MiB of rings and dump areas that a user may have; 0: a quarter of the memory");
 
+static uint user_workers = 1024;
+module_param(user_workers, uint, 0644);
+MODULE_PARM_DESC(
+	user_workers,
+	"workers that a user's endpoints have at a time; beyond that one each");
+
+#define MAX_WORKERS 16 /* of an endpoint at a time */
+
 struct o2gk_user {
 	struct list_head link;
 	kuid_t uid;
-	u32 endpoints;
+	u32 endpoints, workers;
 	unsigned long pages;
 };
 
@@ -63,6 +72,15 @@ static void put(struct o2gk_user *u)
 	kfree(u);
 }
 
+/* A worker that waits for a page is a thread: the more there are, the fewer it gets. */
+static u32 share_of_workers(const struct o2gk_user *u)
+{
+	u32 most = READ_ONCE(user_workers);
+	u32 left = most > u->workers ? most - u->workers : 0;
+
+	return clamp_t(u32, left / (2 * MAX_WORKERS), 1, MAX_WORKERS);
+}
+
 /* Another endpoint of the caller's, that maps so much: 0, or why not. */
 int o2gk_user_charge(struct o2gk_charge *c, unsigned long pages)
 {
@@ -82,6 +100,8 @@ int o2gk_user_charge(struct o2gk_charge *c, unsigned long pages)
 		u->pages += pages;
 		c->user = u;
 		c->pages = pages;
+		c->workers = share_of_workers(u);
+		u->workers += c->workers;
 	}
 	put(u);
 out:
@@ -96,9 +116,19 @@ void o2gk_user_uncharge(struct o2gk_charge *c)
 	mutex_lock(&users_lock);
 	c->user->endpoints--;
 	c->user->pages -= c->pages;
+	c->user->workers -= c->workers;
 	put(c->user);
 	mutex_unlock(&users_lock);
 	c->user = NULL;
+}
+
+/*
+ * Copies are long: let the scheduler choose the processor. A few at a time are
+ * enough for one process.
+ */
+struct workqueue_struct *o2gk_wq_alloc(const struct o2gk_charge *c)
+{
+	return alloc_workqueue("o2g", WQ_UNBOUND, c->workers);
 }
 
 /* --- memory that is mapped --- */

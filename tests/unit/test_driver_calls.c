@@ -356,6 +356,23 @@ static void o2gk_recall__process_ends(void **state)
 	world_run(ends);
 }
 
+/* Nothing is under way, and a child has a descriptor: the peer is told all the same. */
+static void ends_idle(void)
+{
+	assert_int_equal(world_open(), 0);
+	mock_process_ends(true);
+	o2gk_fops.flush(&a.file, NULL);
+	mock_process_ends(false);
+	mock_run();
+	lost(&a, O2GD_LOST_LOCAL);
+	lost(&b, O2GD_LOST_CLOSED);
+}
+
+static void o2gk_doom_all__process_ends(void **state)
+{
+	world_run(ends_idle);
+}
+
 /* Another program in the same process has other memory. */
 static void execs(void)
 {
@@ -455,6 +472,39 @@ static void of_one_user(void)
 static void user__has_a_limit(void **state)
 {
 	world_run(of_one_user);
+}
+
+#define CROWD 200
+
+/* Many endpoints of a user have few workers each, those of another are not fewer. */
+static void crowd(void)
+{
+	static struct end ends[CROWD];
+	unsigned int sum = 0;
+
+	mock.ram = 1 << 24;
+	for (u32 i = 0; i < CROWD; i++) {
+		assert_int_equal(end_open(&ends[i], 0, 16), 0);
+		assert_true(mock.workers >= 1 && mock.workers <= 16);
+		assert_true(i > 16 || mock.workers == 16);
+		sum += mock.workers;
+	}
+	assert_true(sum <= 1024 + CROWD);
+	assert_int_equal(mock.workers, 1);
+	mock_as(&mock_other_mm, 1001);
+	assert_int_equal(end_open(&a, 0, 16), 0);
+	assert_int_equal(mock.workers, 16);
+	end_close(&a);
+	mock_as(&mock_mm, 1000);
+	for (u32 i = 0; i < CROWD; i++)
+		end_close(&ends[i]);
+	assert_int_equal(end_open(&a, 0, 16), 0);
+	assert_int_equal(mock.workers, 16);
+}
+
+static void user__shares_workers(void **state)
+{
+	world_run(crowd);
 }
 
 /* --- registration --- */
@@ -789,10 +839,12 @@ int main(void)
 		T(o2gk_tx_push__errors),
 		T(o2gk_tx_push__process_dies),
 		T(o2gk_recall__process_ends),
+		T(o2gk_doom_all__process_ends),
 		T(o2gk_is_orphan__execs),
 		T(look__strangers),
 		T(workers__of_their_own),
 		T(user__has_a_limit),
+		T(user__shares_workers),
 		T(o2gk_sock_register__one_lock),
 		T(o2gk_iov_import__compat),
 		T(o2gk_sq_drain__in_portions),

@@ -620,6 +620,31 @@ static void socket__listens(void **state)
 	world_run(listens);
 }
 
+/* --- the process ends --- */
+
+/* A copy of the descriptor is closed: nothing. The last of the process: its peer sees. */
+static void process_ends(void)
+{
+	struct o2gd_paper_entry e = entry(1, 8);
+
+	assert_int_equal(begin(), 0);
+	assert_int_equal(post(&e), 0);
+	o2gk_fops.flush(&a.file, NULL);
+	mock_run();
+	assert_false(e.done);
+	mock_process_ends(true);
+	o2gk_fops.flush(&a.file, NULL);
+	mock_process_ends(false);
+	mock_run();
+	assert_int_equal(wait_done(&e), -O2G_ERR_PEER);
+	assert_true(mock_sock(fds[1])->sk_shutdown & RCV_SHUTDOWN);
+}
+
+static void o2gk_paper_shut__process_ends(void **state)
+{
+	world_run(process_ends);
+}
+
 /* --- many receives --- */
 
 #define MANY 4000
@@ -679,6 +704,7 @@ int main(void)
 		T(socket__listens),
 		T(close__in_the_middle),
 		T(o2gk_paper_lose__long),
+		T(o2gk_paper_shut__process_ends),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

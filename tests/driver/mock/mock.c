@@ -714,6 +714,7 @@ void synchronize_rcu(void)
 struct workqueue_struct *alloc_workqueue(const char *name, unsigned int flags,
 					 int max)
 {
+	mock.workers = (unsigned int)max;
 	return mock_alloc(sizeof(struct workqueue_struct), GFP_KERNEL_ACCOUNT,
 			  true, __func__);
 }

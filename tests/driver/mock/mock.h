@@ -39,6 +39,7 @@ struct mock {
 	unsigned long searched; /* bits of maps that were passed over */
 	unsigned long longest;	/* calls of functions with softirqs off */
 	size_t largest; /* that was allocated in one piece, for tests to look */
+	unsigned int workers; /* of the workqueue made last */
 	int maps;
 	bool signal; /* one is pending */
 	bool nofs;   /* memory must not come from file systems */

@@ -288,6 +288,8 @@ int kernel_sock_shutdown(struct socket *sock, int how)
 {
 	mock_may_sleep(__func__);
 	fin(sock->sk);
+	sock->sk->sk_shutdown |= how + 1;
+	sock->sk->state_news = true; /* whoever polls it is told */
 	return 0;
 }
 
