@@ -13,26 +13,25 @@
 
 #include "uapi/o2g.h"
 
-struct bio_vec;
+struct o2gk_pin;
 struct iovec;
 
 enum o2gk_seg_type {
 	O2GK_SEG_KERNEL, /* kaddr */
 	O2GK_SEG_LATER, /* a small receive: has no memory until it is matched */
-	O2GK_SEG_PAGES, /* bvec: pinned pages */
+	O2GK_SEG_PAGES, /* pin: pinned pages */
 	O2GK_SEG_USER,	/* iov: memory of the endpoint's process */
 };
 
 /* A request's memory: one segment, whatever it is made of. */
 struct o2g_seg {
 	u64 len;
-	u64 off; /* where it starts in bvec or iov */
+	u64 off; /* where it starts in pin or iov */
 	u32 type;
-	u32 n;	   /* elements of bvec or iov */
-	bool even; /* all elements of bvec but the ends are whole pages */
+	u32 n; /* elements of iov */
 	union {
 		void *kaddr;
-		const struct bio_vec *bvec;
+		const struct o2gk_pin *pin;
 		const struct iovec *iov;
 	};
 };

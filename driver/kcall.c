@@ -47,9 +47,7 @@ static int prepare_pages(struct o2gk_ep *ep, const struct call *c,
 	pin->holder = kr;
 	r->pin = pin;
 	r->core.seg0.type = O2GK_SEG_PAGES;
-	r->core.seg0.bvec = pin->bvec;
-	r->core.seg0.n = pin->n;
-	r->core.seg0.even = pin->even;
+	r->core.seg0.pin = pin;
 	return 0;
 }
 

@@ -149,6 +149,25 @@ static struct o2gk_pin *pin_alloc(unsigned long npages)
 	return pin;
 }
 
+bool o2gk_pin_index(struct o2gk_pin *pin, gfp_t gfp)
+{
+	u64 off = 0;
+	u32 i;
+
+	if (pin->even || pin->n <= O2GK_MARK)
+		return true;
+	pin->marks = kvmalloc_array(DIV_ROUND_UP(pin->n, O2GK_MARK),
+				    sizeof(*pin->marks), gfp);
+	if (!pin->marks)
+		return false;
+	for (i = 0; i < pin->n; i++) {
+		if (i % O2GK_MARK == 0)
+			pin->marks[i / O2GK_MARK] = off;
+		off += pin->bvec[i].bv_len;
+	}
+	return true;
+}
+
 /* NULL when it is refused: the caller goes on without. */
 struct o2gk_pin *o2gk_pin_user(struct o2gk_ep *ep, const struct iovec *iov,
 			       u32 n, bool write)
@@ -169,7 +188,8 @@ struct o2gk_pin *o2gk_pin_user(struct o2gk_ep *ep, const struct iovec *iov,
 	for (i = 0; i < n; i++)
 		if (iov[i].iov_len && !pin_piece(pin, &iov[i], write))
 			goto refused;
-	return pin;
+	if (o2gk_pin_index(pin, GFP_KERNEL_ACCOUNT))
+		return pin;
 
 refused:
 	o2gk_pin_free(pin);
@@ -186,6 +206,7 @@ void o2gk_pin_free(struct o2gk_pin *pin)
 	mm_unaccount_pinned_pages(&pin->account);
 	kvfree(pin->pages);
 	kvfree(pin->bvec);
+	kvfree(pin->marks);
 	kfree(pin);
 }
 
@@ -215,12 +236,33 @@ void o2gk_pin_put(struct o2gk_ep *ep, struct o2gk_pin *pin)
 
 /* --- segments --- */
 
-const struct bio_vec *o2gk_bvec_at(const struct bio_vec *bv, bool even,
-				   u64 *off)
+/* The last mark that is not behind @off: there is one at 0. */
+static u32 mark_at(const struct o2gk_pin *pin, u64 off)
 {
+	u32 low = 0, high = DIV_ROUND_UP(pin->n, O2GK_MARK);
+
+	while (high - low > 1) {
+		u32 middle = low + (high - low) / 2;
+
+		if (pin->marks[middle] <= off)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+const struct bio_vec *o2gk_bvec_at(const struct o2gk_pin *pin, u64 *off)
+{
+	const struct bio_vec *bv = pin->bvec;
 	u64 i;
 
-	if (!even || *off < bv->bv_len)
+	if (pin->marks) {
+		i = mark_at(pin, *off);
+		*off -= pin->marks[i];
+		return bv + i * O2GK_MARK;
+	}
+	if (!pin->even || *off < bv->bv_len)
 		return bv;
 	*off -= bv->bv_len;
 	i = 1 + (*off >> PAGE_SHIFT);
@@ -233,10 +275,10 @@ void o2gk_seg_iter(const struct o2g_seg *seg, unsigned int direction, u64 off,
 {
 	off += seg->off;
 	if (seg->type == O2GK_SEG_PAGES) {
-		const struct bio_vec *bv =
-			o2gk_bvec_at(seg->bvec, seg->even, &off);
+		const struct o2gk_pin *pin = seg->pin;
+		const struct bio_vec *bv = o2gk_bvec_at(pin, &off);
 
-		iov_iter_bvec(iter, direction, bv, seg->n - (bv - seg->bvec),
+		iov_iter_bvec(iter, direction, bv, pin->n - (bv - pin->bvec),
 			      off + len);
 	} else {
 		iov_iter_init(iter, direction, seg->iov, seg->n, off + len);
@@ -355,9 +397,7 @@ int o2gk_mem_find(struct o2g_core *c, struct o2g_peer *p, u64 key, u64 offset,
 	seg->off = offset;
 	if (m->pin) {
 		seg->type = O2GK_SEG_PAGES;
-		seg->bvec = m->pin->bvec;
-		seg->n = m->pin->n;
-		seg->even = m->pin->even;
+		seg->pin = m->pin;
 	} else {
 		seg->type = O2GK_SEG_USER;
 		seg->iov = &m->iov;

@@ -36,6 +36,7 @@
 #define O2GK_TX_TURN 64	  /* calls to TCP, then others get the processor */
 #define O2GK_TX_GATHER 16 /* small packets in one of them */
 #define O2GK_UNPIN_BATCH 16
+#define O2GK_MARK 64   /* elements of a pin that are walked at most */
 #define O2GK_ANSWERS 4 /* kept for what one packet brings about: reserve.c */
 #define O2GK_LOCAL_EAGER \
 	(16 << 10) /* of a body copied under ep->lock: mail.c */
@@ -56,7 +57,8 @@ struct o2gk_pin {
 	struct bio_vec *bvec;
 	unsigned int n;
 	bool write;
-	bool even; /* one piece of memory: all but the ends are whole pages */
+	bool even;  /* one piece of memory: all but the ends are whole pages */
+	u64 *marks; /* or many pieces: where every O2GK_MARK-th element begins */
 	struct mmpin account;
 	/* of a kernel endpoint: who is told when nobody reads it any more */
 	struct o2gk_ep *owner;
@@ -544,6 +546,8 @@ static inline void *o2gk_dump_addr(const struct o2gk_ep *ep, u32 dump)
 /* mem.c */
 struct o2gk_pin *o2gk_pin_user(struct o2gk_ep *ep, const struct iovec *iov,
 			       u32 n, bool write);
+/* Peers choose where in it they begin: what is long and not even gets an index. */
+bool o2gk_pin_index(struct o2gk_pin *pin, gfp_t gfp);
 void o2gk_pin_free(struct o2gk_pin *pin);
 /* Have it unpinned soon; under ep->lock. */
 void o2gk_pin_later(struct o2gk_ep *ep, struct o2gk_pin *pin);
@@ -561,11 +565,10 @@ int o2gk_mem_find(struct o2g_core *c, struct o2g_peer *p, u64 key, u64 offset,
 int o2gk_iov_import(u64 addr, u32 nsegs, u64 len, struct iovec *one,
 		    struct iovec **iov, u32 *n);
 /*
- * Where *@off is: an element, and *@off becomes the offset in what begins there. Only
- * what is not even has to be walked, and then from its start.
+ * Where *@off is, or up to O2GK_MARK elements behind it: an element, and *@off becomes
+ * the offset in what begins there.
  */
-const struct bio_vec *o2gk_bvec_at(const struct bio_vec *bv, bool even,
-				   u64 *off);
+const struct bio_vec *o2gk_bvec_at(const struct o2gk_pin *pin, u64 *off);
 /* An iterator over [off, off + len) of a segment that is not kernel memory. */
 void o2gk_seg_iter(const struct o2g_seg *seg, unsigned int direction, u64 off,
 		   u64 len, struct iov_iter *iter);

@@ -90,7 +90,7 @@ struct o2gk_paper_sock {
 	bool taken_over; /* under the socket's lock */
 	bool open;	 /* not lost; changes with both locks */
 	bool refused;	 /* lost because of what it sent */
-	bool losing;	 /* receives are still to be ended; under paper->lock: */
+	bool losing; /* receives are still to be ended; under paper->lock: */
 	bool losing_any;	 /* ... from any source as well */
 	u64 losing_seq;		 /* ... posted before this one */
 	unsigned long losing_at; /* ... and of those from this number on */

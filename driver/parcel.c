@@ -83,8 +83,7 @@ static bool copy_pages(const struct o2gk_parcel *it, u64 left,
 		       struct iov_iter *to)
 {
 	u64 off = it->off;
-	const struct bio_vec *bv =
-		o2gk_bvec_at(it->pin->bvec, it->pin->even, &off);
+	const struct bio_vec *bv = o2gk_bvec_at(it->pin, &off);
 
 	for (; left; bv++) {
 		size_t n;

@@ -51,9 +51,7 @@ static void prep_pin(struct o2gk_ep *ep, struct prep *p, bool write)
 	if (!p->pin)
 		return;
 	p->seg.type = O2GK_SEG_PAGES;
-	p->seg.even = p->pin->even;
-	p->seg.bvec = p->pin->bvec;
-	p->seg.n = p->pin->n;
+	p->seg.pin = p->pin;
 }
 
 /*

@@ -289,6 +289,15 @@ static struct o2gk_pin *new_pin(struct o2gk_ep *ep, const struct measure *m,
 	return NULL;
 }
 
+static int make_index(struct o2gk_ep *ep, struct o2gk_pin *pin, gfp_t gfp)
+{
+	struct mem_cgroup *before = set_active_memcg(ep->memcg);
+	bool made = o2gk_pin_index(pin, gfp);
+
+	set_active_memcg(before);
+	return made ? 0 : -ENOMEM;
+}
+
 struct o2gk_pin *o2gk_segs_pin(struct o2gk_ep *ep, const struct o2gk_seg *segs,
 			       unsigned int n, unsigned int foll, gfp_t gfp)
 {
@@ -300,11 +309,14 @@ struct o2gk_pin *o2gk_segs_pin(struct o2gk_ep *ep, const struct o2gk_seg *segs,
 		return ERR_PTR(-EINVAL);
 	if (m.pages > INT_MAX / sizeof(struct bio_vec))
 		return ERR_PTR(-ENOMEM);
-	p.pin = new_pin(ep, &m, gfp | __GFP_ACCOUNT | __GFP_NOWARN);
+	gfp |= __GFP_ACCOUNT | __GFP_NOWARN;
+	p.pin = new_pin(ep, &m, gfp);
 	if (!p.pin)
 		return ERR_PTR(-ENOMEM);
 	p.pin->write = foll & FOLL_WRITE;
 	err = each(segs, n, add_piece, &p);
+	if (!err)
+		err = make_index(ep, p.pin, gfp);
 	if (!err)
 		return p.pin;
 	o2gk_pin_free(p.pin);

@@ -283,9 +283,7 @@ static void o2g_match_arrive__wild(void **state)
 /* Messages that nobody has asked for, and that a receive or a probe passes over. */
 static void far_back(void)
 {
-	struct o2gd_sqe q = { .op = O2GD_OP_RECV,
-			      .peer = O2GD_ANY,
-			      .len = 8 };
+	struct o2gd_sqe q = { .op = O2GD_OP_RECV, .peer = O2GD_ANY, .len = 8 };
 	struct o2gd_probe probe = { .source = O2GD_ANY, .tag = MANY - 1 };
 
 	open_large();
@@ -382,6 +380,45 @@ static void o2gk_dump_alloc__riddled(void **state)
 	world_run(riddled);
 }
 
+/* --- memory in many pieces --- */
+
+#define PIECES 2000
+
+static void many_pieces(void)
+{
+	static struct iovec iov[PIECES];
+	u64 total = 0, walked = 0;
+	struct o2gk_pin *pin;
+
+	for (u32 i = 0; i < PIECES; i++) {
+		iov[i].iov_base = data + 70 * i;
+		iov[i].iov_len = i % 7 ? 60 + i % 10 : 0;
+		total += iov[i].iov_len;
+	}
+	pin = o2gk_pin_user(NULL, iov, PIECES, true);
+	assert_non_null(pin);
+	for (u64 at = 0, next = 0, sum = 0; at < total; at++) {
+		u64 off = at;
+		const struct bio_vec *bv = o2gk_bvec_at(pin, &off);
+		u32 n = 0;
+
+		while (at - sum >= pin->bvec[next].bv_len)
+			sum += pin->bvec[next++].bv_len;
+		for (; off >= bv->bv_len; bv++, n++)
+			off -= bv->bv_len;
+		assert_ptr_equal(bv, pin->bvec + next);
+		assert_int_equal(off, at - sum);
+		walked = max(walked, (u64)n);
+	}
+	assert_true(walked < O2GK_MARK);
+	o2gk_pin_free(pin);
+}
+
+static void o2gk_bvec_at__many(void **state)
+{
+	world_run(many_pieces);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -390,6 +427,7 @@ int main(void)
 		T(o2g_proto_go_on__long),    T(look__long),
 		T(o2gk_cq_flush__long),	     T(o2gk_dump_alloc__riddled),
 		T(o2g_match_arrive__wild),   T(o2gk_seek__long),
+		T(o2gk_bvec_at__many),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

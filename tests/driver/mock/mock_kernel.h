@@ -67,6 +67,7 @@ typedef unsigned int gfp_t;
 #define S64_MAX INT64_MAX
 #define BITS_PER_LONG 64
 #define BITS_TO_LONGS(n) (((n) + BITS_PER_LONG - 1) / BITS_PER_LONG)
+#define DIV_ROUND_UP(a, b) (((a) + (b)-1) / (b))
 #define DIV_ROUND_UP_ULL(a, b) (((u64)(a) + (b)-1) / (b))
 #define ilog2(n) ((unsigned int)__builtin_ctzl(n))
 #define hash_64(v, bits) ((u32)((v)*0x61c8864680b583ebull >> (64 - (bits))))
