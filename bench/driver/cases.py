@@ -48,6 +48,7 @@ class Target:
     mpich-min: ours over MPICH's, at least; of Debian's own version
     max, min: ours, at most or at least
     depth-max: ours over ours in the first row, at most
+    own-max, own-min: ours over ours elsewhere, at most or at least
     """
     case: str
     size: int
@@ -58,6 +59,7 @@ class Target:
     ours: str = "o2g"
     peers: tuple = PEERS
     optional: bool = False  # not shown where there is nothing to judge
+    to: tuple = ()  # own-: case, size and column to compare with
 
 
 PIN = ["--pin"]
@@ -121,6 +123,11 @@ NO_SEATS = {"O2G_BPF_DIR": None}
 # Files: ranks that take turns in blocks; dimensions of an array, and ranks.
 IO_RANKS = (4, 16)
 IO_ARRAYS = ((3, 4), (3, 8), (4, 4), (4, 8))
+# Contiguous files beside pwrite and pread: where, and with what.
+IO_PLAIN = (("mem", "/dev/shm", "0"), ("disk", "/var/tmp", "0"),
+            ("sync", "/var/tmp", "1"))
+IO_PLAIN_RANKS = (1, 4)
+IO_PLAIN_SIZES = ("1M", "16M", "64M")
 IO_ARRAY_BYTES = {3: 8 * 81 ** 3, 4: 8 * 27 ** 4}  # of 4 MiB about
 
 NAS = ("is", "ep", "cg", "mg", "ft")
@@ -277,6 +284,12 @@ def nas():
 def files():
     """In memory: what is compared is the library, not the disk."""
     env = {"TMPDIR": "/dev/shm"}
+    for where, folder, sync in IO_PLAIN:
+        for ranks in IO_PLAIN_RANKS:
+            yield Case(f"io-{where}-{ranks}", "io", "shm",
+                       ["--sizes", ",".join(IO_PLAIN_SIZES), "--sync", sync],
+                       SHORT, ranks=ranks, rounds=3, env={"TMPDIR": folder},
+                       in_quick=False, limit=300)
     for over in ("shm", "tcp"):
         for ranks in IO_RANKS:
             yield Case(f"io-mixed-{ranks}", "io_mixed", over,
@@ -376,6 +389,15 @@ TARGETS += [
              "ratio-max", goal)
       for over, goals in ONE_SIDED_GOALS.items()
       for name, goal in zip(ONE_SIDED, goals)),
+    *(Target(f"{over}-{name}-away", 0, "usec",
+             f"{name}, target computes, over waits",
+             "own-max", 2.0, to=(f"{over}-{name}", 0, "usec"))
+      for over in ("shm", "tcp") for name in ONE_SIDED[:4]),
+    *(Target(f"{over}-{call}", size, "MB/s",
+             f"{call} of {size // KB} KiB, over what is sent", "own-min", 0.95,
+             to=(f"{over}-bandwidth", size, "MB/s"))
+      for over in ("shm", "tcp") for call in ("put", "get")
+      for size in (64 * KB, MB)),
     *(Target(f"{over}-put8", 0, "Mops/s", "8 B puts under one flush, M/s",
              "ratio-min", 2.0) for over in ("shm", "tcp")),
     *(Target(f"shm-accumulate-{kind}-16", 0, "Mops/s",
@@ -449,6 +471,19 @@ TARGETS += [
            f"files: {array}-D array of {ranks} ranks, {what}, MB/s",
            "ratio-min", 2.0)
     for array, ranks in IO_ARRAYS for what in ("write", "read")]
+TARGETS += [
+    Target(f"shm-io-cube-{array}d-{ranks}", IO_ARRAY_BYTES[array],
+           f"{what} MB/s", f"the same, {what}, over alltoallv and pwrite",
+           "own-min", 0.83, to=(f"shm-io-cube-{array}d-{ranks}",
+                                IO_ARRAY_BYTES[array], f"plain {what}"))
+    for array, ranks in IO_ARRAYS for what in ("write", "read")]
+TARGETS += [
+    Target(f"shm-io-{where}-{ranks}", size * MB, f"{what} MB/s",
+           f"files, {where}, {ranks}x{size} MiB: {what} over plain",
+           "own-min", 0.97,
+           to=(f"shm-io-{where}-{ranks}", size * MB, f"plain {what}"))
+    for where, _, _ in IO_PLAIN for ranks in IO_PLAIN_RANKS
+    for size in (1, 16, 64) for what in ("write", "read")]
 TARGETS += [
     Target("shm-io-append-16", KB, "records/s",
            "files: 16 ranks append 1 KiB records, 1/s", "ratio-min", 5.0)]

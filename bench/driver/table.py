@@ -5,8 +5,8 @@ from . import defaults
 from .cases import TARGETS, TRANSPORTS
 from .peers import DEFAULT, SPINS, YIELDS
 
-SIGN = {"ratio-max": "<=", "max": "<=", "depth-max": "<=",
-        "ratio-min": ">=", "min": ">=", "mpich-min": ">="}
+SIGN = {"ratio-max": "<=", "max": "<=", "depth-max": "<=", "own-max": "<=",
+        "ratio-min": ">=", "min": ">=", "mpich-min": ">=", "own-min": ">="}
 PICTURED = {"o2g": "O2G", "o2g-bpf": "O2G bpf", "o2g-kernel": "O2G kernel",
             "mpich": "MPICH", "openmpi": "Open MPI"}
 TITLES = {**PICTURED, "o2g-base": "O2G before", "o2g-base-bpf": "bpf before",
@@ -37,6 +37,10 @@ def score_of(results, target, ours):
     if kind == "depth-max":
         first = results.sizes(target.case, target.column)[0]
         return ours / results.median(target.case, "o2g", first, target.column)
+    if kind.startswith("own"):
+        case, size, column = target.to
+        other = results.median(case, target.ours, size, column)
+        return ours / other if other else None
     return ours
 
 
