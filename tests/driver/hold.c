@@ -125,12 +125,26 @@ static void full_ring(void)
 	close_pair();
 }
 
-static void unexpected_and_cancel(void)
+/* A message is compared with receives of its source, and with those from anybody. */
+static void posted_for_anybody(void)
 {
-	uint32_t slot = MESSAGES / 2;
+	open_both(RING);
+	post(&a, O2GD_ANY, RING);
+	start();
+	CHECK(dev_call(&a, O2GD_KICK, NULL) == 0);
+	stop("65,536 receives from anybody are posted");
+	start();
+	CHECK(dev_inject(&b, 0, RING - 1, data, 8) == 0);
+	CHECK(dev_next(&a, buf, 8).slot == RING - 1);
+	stop("65,536 receives from anybody and a message for the last");
+	close_pair();
+}
+
+/* From b to a, who has not asked for them; b's slots and the tags are their numbers. */
+static void send_unexpected(void)
+{
 	struct o2gd_info i;
 
-	open_both(MESSAGES);
 	for (uint32_t n = 0; n < MESSAGES; n++) {
 		struct o2gd_sqe e = { .op = O2GD_OP_SEND,
 				      .flags = O2GD_SYNC,
@@ -145,6 +159,14 @@ static void unexpected_and_cancel(void)
 	do
 		dev_info(&a, &i);
 	while (i.unexpected < MESSAGES && !usleep(10000));
+}
+
+static void unexpected_and_cancel(void)
+{
+	uint32_t slot = MESSAGES / 2;
+
+	open_both(MESSAGES);
+	send_unexpected();
 	start();
 	CHECK(dev_call(&b, O2GD_CANCEL, &slot) == -EINPROGRESS);
 	CHECK(dev_next(&b, NULL, 0).slot == slot);
@@ -152,6 +174,35 @@ static void unexpected_and_cancel(void)
 	start();
 	dev_close(&a);
 	stop("100,000 unexpected messages and close");
+	usleep(100000);
+	dev_close(&b);
+}
+
+/* By a call, and by softirq: from the ring, because of a message. */
+static void unexpected_for_anybody(void)
+{
+	struct o2gd_sqe e = { .op = O2GD_OP_RECV,
+			      .slot = 1,
+			      .peer = O2GD_ANY,
+			      .tag = MESSAGES - 1,
+			      .addr = (uintptr_t)buf,
+			      .len = 8 };
+
+	open_both(MESSAGES + 1);
+	send_unexpected();
+	start();
+	CHECK(dev_call(&a, O2GD_SUBMIT, &e) >= 0);
+	CHECK(dev_next(&a, buf, 8).slot == 1);
+	stop("100,000 unexpected messages and a receive from anybody");
+	e.slot = 2;
+	e.tag = MESSAGES - 2;
+	a.sq[a.sq_tail++ % RING] = e;
+	__atomic_store_n(&a.shared->sq_tail, a.sq_tail, __ATOMIC_RELEASE);
+	start();
+	CHECK(dev_inject(&b, 0, MESSAGES, data, 8) == 0);
+	CHECK(dev_next(&a, buf, 8).slot == 2);
+	stop("100,000 unexpected messages, such a receive and a message");
+	dev_close(&a);
 	usleep(100000);
 	dev_close(&b);
 }
@@ -191,9 +242,14 @@ static void put_at_the_end(void)
 }
 
 static const struct dev_case cases[] = {
-	DEV_CASE(nothing),	   DEV_CASE(posted_and_close),
-	DEV_CASE(posted_and_lost), DEV_CASE(full_ring),
-	DEV_CASE(put_at_the_end),  DEV_CASE(unexpected_and_cancel),
+	DEV_CASE(nothing),
+	DEV_CASE(posted_and_close),
+	DEV_CASE(posted_and_lost),
+	DEV_CASE(full_ring),
+	DEV_CASE(posted_for_anybody),
+	DEV_CASE(unexpected_for_anybody),
+	DEV_CASE(put_at_the_end),
+	DEV_CASE(unexpected_and_cancel),
 };
 
 int main(int argc, char **argv)
