@@ -71,7 +71,7 @@ int win_check_op(const struct win_call *c, struct mpii_win *w, struct win_op *o,
 static inline bool win_is_open(struct mpii_win *w, const struct win_peer *p)
 {
 	if (w->open_all) {
-		w->fence_used = true;
+		__atomic_store_n(&w->fence_used, true, __ATOMIC_RELAXED);
 		return true;
 	}
 	return p->held >= WIN_STARTED;
@@ -108,7 +108,7 @@ static inline char *win_quick(struct mpii_win *w, int rank, MPI_Aint disp,
 	if (mpii_unlikely((unsigned)rank >= (unsigned)w->n))
 		return NULL;
 	p = &w->peers[rank];
-	if (mpii_unlikely(!p->direct || p->out || !win_is_open(w, p)))
+	if (mpii_unlikely(!p->direct || win_out_of(p) || !win_is_open(w, p)))
 		return NULL;
 	if (mpii_unlikely(disp < 0 || bytes > p->size ||
 			  __builtin_mul_overflow(disp, p->disp_unit, &at) ||
@@ -135,13 +135,14 @@ static inline char *win_quick_ask(struct mpii_win *w, int rank, MPI_Aint disp,
 			  bytes > WIN_BRIEF_MAX))
 		return NULL;
 	p = &w->peers[rank];
-	if (mpii_unlikely(p->direct || !p->out || disp < 0 || bytes > p->size ||
+	if (mpii_unlikely(p->direct || !win_out_of(p) || disp < 0 ||
+			  bytes > p->size ||
 			  __builtin_mul_overflow(disp, p->disp_unit, &at) ||
 			  at > p->size - bytes || at >> WIN_BRIEF_AT))
 		return NULL;
 	if (mpii_unlikely(!win_is_open(w, p) && p->held != WIN_WANTED))
 		return NULL;
-	to = win_out_quick(p->out, sizeof(b) + more);
+	to = win_out_quick(win_out_of(p), sizeof(b) + more);
 	if (mpii_unlikely(!to))
 		return NULL;
 	win_count(&win_counts.asked);

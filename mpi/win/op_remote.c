@@ -155,7 +155,8 @@ static int throttle(const struct win_op *o, struct win_out *out)
 {
 	int err;
 
-	if (mpii_likely(out->flying <= FLYING_MAX))
+	if (mpii_likely(__atomic_load_n(&out->flying, __ATOMIC_RELAXED) <=
+			FLYING_MAX))
 		return MPI_SUCCESS;
 	pthread_mutex_unlock(&out->lock);
 	err = win_remote_flush(o->w, o->rank, false);

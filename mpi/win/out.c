@@ -28,7 +28,7 @@ static struct win_out *create(struct mpii_win *w, int rank)
 struct win_out *win_out_get(struct mpii_win *w, int rank)
 {
 	struct win_peer *p = &w->peers[rank];
-	struct win_out *o = p->out;
+	struct win_out *o = win_out_of(p);
 
 	if (mpii_likely(o))
 		return o;
@@ -248,7 +248,7 @@ int win_out_send(struct mpii_win *w, struct win_out *o, unsigned flags)
 		return mpii_fail(MPI_ERR_NO_MEM, "out of memory");
 	memcpy(o->batch, &head, sizeof(head));
 	seg = (struct o2g_seg){ o->batch, o->used };
-	o->flying += o->used + o->fetched;
+	__atomic_fetch_add(&o->flying, o->used + o->fetched, __ATOMIC_RELAXED);
 	o->unanswered = !(flags & WIN_BATCH_REPLY);
 	begin_anew(o);
 	err = o2g_call(mpii.ep, mpii_comm_peer(w->comm, o->rank),

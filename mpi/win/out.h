@@ -76,10 +76,14 @@ uint32_t win_out_layout(struct mpii_win *w, struct win_out *o,
  */
 static inline char *win_out_quick(struct win_out *o, size_t bytes)
 {
-	size_t end = o->used + bytes;
-	char *at = o->batch + o->used;
+	size_t end;
+	char *at;
 
-	if (mpii_unlikely(end > o->room || end > WIN_OUT_FULL || mpii.multiple))
+	if (mpii_unlikely(mpii.multiple))
+		return NULL;
+	end = o->used + bytes;
+	at = o->batch + o->used;
+	if (mpii_unlikely(end > o->room || end > WIN_OUT_FULL))
 		return NULL;
 	o->used = end;
 	o->nops++;

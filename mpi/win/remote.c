@@ -44,7 +44,7 @@ static int await(struct mpii_win *w, struct win_out *o)
 {
 	int err = win_wait(w, answered, o);
 
-	o->flying = 0;
+	__atomic_store_n(&o->flying, 0, __ATOMIC_RELAXED);
 	return err ? err : refused(o);
 }
 
@@ -83,19 +83,29 @@ static int push(struct mpii_win *w, struct win_out *o, unsigned flags)
 /* As far as this thread has asked for something, it is done. */
 static bool is_idle(struct win_out *o)
 {
-	return !o->nops && !o->unanswered && !atomic_load(&o->pending) &&
-	       !atomic_load(&o->error) && !o->counter.error &&
+	bool sent;
+
+	pthread_mutex_lock(&o->lock);
+	sent = !o->nops && !o->unanswered;
+	pthread_mutex_unlock(&o->lock);
+	return sent && !atomic_load(&o->pending) && !atomic_load(&o->error) &&
+	       !o->counter.error &&
 	       !__atomic_load_n(&o->counter.pending, __ATOMIC_ACQUIRE);
 }
 
 static bool fetches(struct win_out *o)
 {
-	return o->nresults || atomic_load(&o->pending);
+	bool some;
+
+	pthread_mutex_lock(&o->lock);
+	some = o->nresults;
+	pthread_mutex_unlock(&o->lock);
+	return some || atomic_load(&o->pending);
 }
 
 int win_remote_flush(struct mpii_win *w, int rank, bool local)
 {
-	struct win_out *o = w->peers[rank].out;
+	struct win_out *o = win_out_of(&w->peers[rank]);
 	int err = MPI_SUCCESS, one;
 
 	if (!o || is_idle(o))

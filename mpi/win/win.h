@@ -61,6 +61,12 @@ struct win_peer {
 	bool all;	   /* it is held by lock_all */
 };
 
+/* Another thread of the program may just have made it. */
+static inline struct win_out *win_out_of(const struct win_peer *p)
+{
+	return __atomic_load_n(&p->out, __ATOMIC_ACQUIRE);
+}
+
 _Static_assert(sizeof(struct win_peer) == 64,
 	       "what a window takes for a member that is never touched");
 
