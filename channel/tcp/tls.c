@@ -15,15 +15,45 @@
 
 #define IDENTITY "o2g" /* which key: there is only one */
 
-/* The same at both ends, but for the first of the ciphers: see tls_kernel.h. */
-#define PRIORITY(ciphers)                                \
-	"NONE:+VERS-TLS1.3:" ciphers                     \
-	":+CHACHA20-POLY1305:+AEAD:+ECDHE-PSK:+DHE-PSK:" \
+/* The same at both ends, but for the first of the ciphers, which has a colon after it
+ * or is not there: GnuTLS refuses a list with nothing between two colons. */
+#define PRIORITY(first_cipher)                          \
+	"NONE:+VERS-TLS1.3:" first_cipher               \
+	"+CHACHA20-POLY1305:+AEAD:+ECDHE-PSK:+DHE-PSK:" \
 	"+GROUP-X25519:+GROUP-SECP256R1:+SIGN-ALL:+COMP-NULL"
+
+static int set_ciphers(const struct tls_lib *lib, gnutls_session_t session)
+{
+	bool kernel = tls_kernel_there(); /* tls_kernel.h says why it matters */
+
+	return lib->priority_set_direct(
+		session, kernel ? PRIORITY("") : PRIORITY("+AES-128-GCM:"),
+		NULL);
+}
+
+/* A host's policy may forbid them all. */
+static int try_ciphers(const struct tls_lib *lib)
+{
+	gnutls_session_t session;
+	int rc = lib->init(&session, GNUTLS_CLIENT);
+
+	if (rc)
+		return rc;
+	rc = set_ciphers(lib, session);
+	lib->deinit(session);
+	return rc;
+}
 
 int tcp_tls_available(char *why, size_t why_size)
 {
-	return tls_lib_get(why, why_size) ? 0 : -EOPNOTSUPP;
+	const struct tls_lib *lib = tls_lib_get(why, why_size);
+	int rc = lib ? try_ciphers(lib) : 0;
+
+	if (rc)
+		snprintf(why, why_size, "GnuTLS refuses %s%s: %s",
+			 tls_kernel_there() ? "" : "AES-128-GCM and ",
+			 "ChaCha20-Poly1305", lib->strerror(rc));
+	return lib && !rc ? 0 : -EOPNOTSUPP;
 }
 
 void tcp_tls_describe_library(char *buf, size_t size)
@@ -78,8 +108,6 @@ static int set_server_key(struct tcp_tls *t)
 
 static int session_init(struct tcp_tls *t, enum tcp_tls_side side)
 {
-	const char *priority = tls_kernel_there() ? PRIORITY("") :
-						    PRIORITY("+AES-128-GCM");
 	unsigned flags = side == TCP_TLS_SERVER ? GNUTLS_SERVER : GNUTLS_CLIENT;
 
 	/* A ticket would be a record that the kernel does not expect. */
@@ -88,7 +116,7 @@ static int session_init(struct tcp_tls *t, enum tcp_tls_side side)
 		return -ENOMEM;
 	t->lib->session_set_ptr(t->session, t);
 	t->lib->handshake_set_timeout(t->session, 0);
-	if (t->lib->priority_set_direct(t->session, priority, NULL) ||
+	if (set_ciphers(t->lib, t->session) ||
 	    (side == TCP_TLS_SERVER ? set_server_key(t) : set_client_key(t)))
 		return -EIO;
 	return tls_record_init(t);

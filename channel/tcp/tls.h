@@ -31,7 +31,8 @@ int tcp_tls_available(char *why, size_t why_size);
 /* "GnuTLS 3.7.9, in the process", for info. */
 void tcp_tls_describe_library(char *buf, size_t size);
 
-/* Of a nonblocking socket, which stays the caller's. NULL: out of memory. */
+/* Of a nonblocking socket, which stays the caller's. Where it is available, NULL: out of
+ * memory. */
 struct tcp_tls *tcp_tls_create(int fd, const u8 key[TCP_TLS_KEY],
 			       enum tcp_tls_side side);
 void tcp_tls_destroy(struct tcp_tls *t);

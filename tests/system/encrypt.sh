@@ -23,6 +23,12 @@ LD_LIBRARY_PATH=$TMP/none O2G_ENCRYPT=1 timeout 20 "$MPIEXEC" -n 2 "$prog" \
 expect "$TMP/out" 'O2G_ENCRYPT=1 cannot be met: .*libgnutls'
 LD_LIBRARY_PATH=$TMP/none timeout 20 "$MPIEXEC" -n 2 "$prog" >"$TMP/out" 2>&1 ||
 	{ cat "$TMP/out"; fail "a job in clear needs GnuTLS"; }
+# Nor where the host's policy forbids our ciphers.
+printf '[overrides]\ntls-disabled-cipher = %s\n' AES-128-GCM >"$TMP/policy"
+echo 'tls-disabled-cipher = CHACHA20-POLY1305' >>"$TMP/policy"
+GNUTLS_SYSTEM_PRIORITY_FILE=$TMP/policy O2G_ENCRYPT=1 timeout 20 "$MPIEXEC" -n 2 \
+	"$prog" >"$TMP/out" 2>&1 && fail "a job without ciphers has started"
+expect "$TMP/out" 'O2G_ENCRYPT=1 cannot be met: GnuTLS refuses .*ChaCha20-Poly1305: '
 O2G_ENCRYPT=1 O2G_ENGINE=kernel timeout 20 "$MPIEXEC" -n 2 "$prog" \
 	>"$TMP/out" 2>&1 && fail "the driver encrypts"
 expect "$TMP/out" 'O2G_ENGINE=kernel cannot be met: O2G_ENCRYPT=1'
