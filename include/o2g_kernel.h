@@ -3,7 +3,7 @@
  * Messages for other kernel modules: what libo2g is to a process, o2g.ko is to a module
  * that includes this. The module is an endpoint with a number; its peers are other
  * modules and processes with libo2g, on this host or another. docs/driver.md has the
- * limits, and driver/examples/ a model.
+ * limits.
  *
  * Callbacks of an endpoint are called one at a time, with softirqs off and without
  * any lock of the driver, unless they are said to come from a worker. They must not sleep.
@@ -22,11 +22,9 @@ struct mm_struct;
 struct net;
 struct o2gk_ep; /* an endpoint */
 struct page;
-struct sockaddr;
 struct socket;
 
 #define O2GK_ANY 0xffffffffu /* source of a receive: any */
-#define O2GK_SECRET 32	     /* bytes of a job's secret */
 
 /* --- endpoints --- */
 
@@ -72,17 +70,12 @@ struct o2gk_owner {
  * @gfp: GFP_KERNEL, GFP_NOFS or GFP_NOIO, for all that it allocates where it may
  *	sleep: what a file system or a block device under memory pressure needs. 0: GFP_KERNEL
  * @memory: bytes that messages may take that wait for a receive; 0: 4 MiB
- * @secret: O2GK_SECRET bytes that all of the job know, for o2gk_listen() and
- *	o2gk_connect(), or NULL; copied
- * @job: the job's name, likewise
  */
 struct o2gk_config {
 	u32 rank;
 	u32 size;
 	gfp_t gfp;
 	u64 memory;
-	const u8 *secret;
-	const char *job;
 };
 
 /**
@@ -110,35 +103,6 @@ struct o2gk_ep *o2gk_open(struct net *net, const struct o2gk_config *config,
 void o2gk_close(struct o2gk_ep *ep);
 
 /* --- peers --- */
-
-/**
- * o2gk_listen() - let peers of the job connect
- * @ep: the endpoint
- * @addr: where
- * @len: of @addr
- *
- * Whoever knows the secret becomes a peer, with the number that it says it is. Once
- * for an endpoint, until it is closed. Process context.
- *
- * Return: the port, or a negative errno.
- */
-int o2gk_listen(struct o2gk_ep *ep, const struct sockaddr *addr, int len);
-
-/**
- * o2gk_connect() - connect to a peer that listens
- * @ep: the endpoint
- * @peer: the number that it must have
- * @addr: where it listens
- * @len: of @addr
- * @timeout_ms: how long this may take
- *
- * Also a peer that was lost. Process context; can be killed.
- *
- * Return: 0, -EISCONN when there is a connection already, or another negative errno:
- * -EKEYREJECTED when one end does not know the secret.
- */
-int o2gk_connect(struct o2gk_ep *ep, u32 peer, const struct sockaddr *addr,
-		 int len, unsigned int timeout_ms);
 
 /**
  * o2gk_attach() - use a connection that was made elsewhere
