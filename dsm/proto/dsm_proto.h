@@ -110,7 +110,7 @@ void dsm_node_gone(struct dsm_proto *p, u32 page);
 
 /* The home's. */
 void dsm_home_ask(struct dsm_proto *p, u32 page, unsigned node,
-		  enum dsm_access access, bool home);
+		  enum dsm_access access, unsigned flags);
 int dsm_home_given(struct dsm_proto *p, unsigned from, u32 page,
 		   const void *data);
 void dsm_home_lost(struct dsm_proto *p, unsigned node, u32 page);

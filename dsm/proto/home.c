@@ -104,14 +104,19 @@ static void abandon(struct dsm_proto *p, u32 page, const void *data)
 }
 
 static void pass_on(struct dsm_proto *p, u32 page, unsigned node,
-		    enum dsm_access access, bool home)
+		    enum dsm_access access, unsigned flags)
 {
-	struct dsm_msg ask = { DSM_ASK, (u8)access, home ? DSM_HOME : 0,
-			       (u8)node, page };
 	unsigned to = dsm_home(p, page);
+	struct dsm_msg ask = { DSM_ASK, (u8)access, (u8)(flags & DSM_HOME),
+			       (u8)node, page };
+	struct dsm_msg there = { DSM_AGAIN, DSM_NONE, DSM_HOME, (u8)to, page };
 
 	if (dsm_has(p->dead, to)) {
 		gone(p, node, page);
+		return;
+	}
+	if (flags & DSM_DIRECT && node != p->self) {
+		p->ops->send(p->ctx, node, &there, NULL);
 		return;
 	}
 	if (node != p->self)
@@ -136,7 +141,7 @@ static void move(struct dsm_proto *p, u32 page, unsigned flags,
 
 		pass_on(p, page, node,
 			dsm_has(old.writers, node) ? DSM_WRITE : DSM_READ,
-			old.wisher == node + 1);
+			old.wisher == node + 1 ? DSM_HOME : 0);
 	}
 }
 
@@ -245,14 +250,14 @@ void dsm_home_begin(struct dsm_proto *p, u32 page)
 }
 
 void dsm_home_ask(struct dsm_proto *p, u32 page, unsigned node,
-		  enum dsm_access access, bool home)
+		  enum dsm_access access, unsigned flags)
 {
 	struct dsm_page *pg = &p->pages[page];
 
 	if (dsm_has(p->dead, node))
 		return;
 	if (!is_home(p, page)) {
-		pass_on(p, page, node, access, home);
+		pass_on(p, page, node, access, flags);
 		return;
 	}
 	if (pg->gone) {
@@ -261,7 +266,7 @@ void dsm_home_ask(struct dsm_proto *p, u32 page, unsigned node,
 	}
 	if (pg->busy && pg->asker == node && access <= pg->asked)
 		return; /* asked again, after a loss */
-	if (home)
+	if (flags & DSM_HOME)
 		pg->wisher = (u8)(node + 1);
 	if (access == DSM_WRITE)
 		pg->writers |= dsm_only(node);

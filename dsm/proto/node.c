@@ -26,7 +26,7 @@ enum dsm_result dsm_want(struct dsm_proto *p, u32 page, enum dsm_access access,
 	}
 	pg->want = access;
 	if (at == p->self)
-		dsm_home_ask(p, page, p->self, access, home);
+		dsm_home_ask(p, page, p->self, access, ask.flags);
 	else
 		p->ops->send(p->ctx, at, &ask, NULL);
 	return pg->gone		    ? DSM_LOST :

@@ -49,13 +49,53 @@ static void ask_again(struct dsm_proto *p, u32 page)
 		dsm_want(p, page, want, false);
 }
 
-/* Words of an old friend who knows no more than we do come too late. */
+/*
+ * Ask the home that we know, and have it say who the home is if it is not. Step by step
+ * that leads to the home, or to a node whose home has died; and no question is under way
+ * that somebody else would answer.
+ */
+static void ask_directly(struct dsm_proto *p, u32 page)
+{
+	struct dsm_page *pg = &p->pages[page];
+	unsigned home = dsm_home(p, page);
+	struct dsm_msg ask = { DSM_ASK, pg->want, DSM_DIRECT, p->self, page };
+
+	if (dsm_has(p->dead, home))
+		dsm_node_gone(p, page);
+	else if (home != p->self)
+		p->ops->send(p->ctx, home, &ask, NULL);
+}
+
+/*
+ * Whoever says so may be at the end of the way that our question took, or know less than
+ * we do by now. Only the home that we know is believed; else we ask it.
+ */
 static void hear_gone(struct dsm_proto *p, unsigned from,
 		      const struct dsm_msg *m)
 {
-	if (p->pages[m->page].want &&
-	    (m->flags & DSM_HOME || dsm_home(p, m->page) == from))
+	if (!p->pages[m->page].want)
+		return;
+	if (m->flags & DSM_HOME || dsm_home(p, m->page) == from)
 		dsm_node_gone(p, m->page);
+	else
+		ask_directly(p, m->page);
+}
+
+/* The home that we know knows a newer one, unless we have heard from that since. */
+static void hear_again(struct dsm_proto *p, unsigned from,
+		       const struct dsm_msg *m)
+{
+	struct dsm_page *pg = &p->pages[m->page];
+
+	if (!(m->flags & DSM_HOME)) {
+		ask_again(p, m->page);
+		return;
+	}
+	if (!pg->want || dsm_home(p, m->page) == p->self)
+		return;
+	if (dsm_home(p, m->page) == from && m->node != p->self)
+		pg->home = (u8)(m->node + 1);
+	ask_directly(p, m->page);
 }
 
 int dsm_receive(struct dsm_proto *p, unsigned from, const struct dsm_msg *m,
@@ -65,8 +105,7 @@ int dsm_receive(struct dsm_proto *p, unsigned from, const struct dsm_msg *m,
 		return -EPROTO;
 	switch (m->type) {
 	case DSM_ASK:
-		dsm_home_ask(p, m->page, m->node, m->access,
-			     m->flags & DSM_HOME);
+		dsm_home_ask(p, m->page, m->node, m->access, m->flags);
 		return 0;
 	case DSM_GRANT:
 		dsm_node_grant(p, from, m->page, m->access, m->flags, data);
@@ -79,7 +118,7 @@ int dsm_receive(struct dsm_proto *p, unsigned from, const struct dsm_msg *m,
 		hear_gone(p, from, m);
 		return 0;
 	default:
-		ask_again(p, m->page);
+		hear_again(p, from, m);
 		return 0;
 	}
 }
