@@ -188,13 +188,52 @@ static int find_peer(struct o2gk_ep *ep, const struct o2gd_sqe *e,
 	return e->peer < ep->size ? -ENXIO : -ENOTCONN;
 }
 
+/* The message was taken by a probe; nobody finds it there any more. */
+static void receive_taken(struct o2gk_ep *ep, struct o2gk_req *r,
+			  struct o2gk_unexp *u)
+{
+	struct o2gk_peer *from = o2gk_peer_of(u->core.peer);
+
+	o2g_cookies_del(&ep->taken, &u->handle);
+	o2g_proto_mrecv(&ep->core, &r->core, &u->core);
+	o2gk_peer_put(from);
+}
+
+/* From here on the request is the protocol's. @u is for O2GD_OP_MRECV. */
+static void launch(struct o2gk_ep *ep, struct o2gk_req *r, unsigned int op,
+		   struct o2gk_unexp *u)
+{
+	switch (op) {
+	case O2GD_OP_SEND:
+		r->core.kind = O2G_REQ_SEND;
+		o2g_proto_send(&ep->core, &r->core);
+		break;
+	case O2GD_OP_RECV:
+		r->core.kind = O2G_REQ_RECV;
+		o2g_proto_recv(&ep->core, &r->core);
+		break;
+	case O2GD_OP_MRECV:
+		r->core.kind = O2G_REQ_RECV;
+		receive_taken(ep, r, u);
+		break;
+	case O2GD_OP_PUT:
+		r->core.kind = O2G_REQ_PUT;
+		o2g_proto_put(&ep->core, &r->core);
+		break;
+	case O2GD_OP_GET:
+		r->core.kind = O2G_REQ_GET;
+		o2g_proto_get(&ep->core, &r->core);
+		break;
+	}
+}
+
 /* On success the request owns what was prepared. */
 static int start(struct o2gk_ep *ep, const struct o2gd_sqe *e,
 		 const struct prep *prep, struct o2gk_req **req)
 {
 	struct o2gk_unexp *u = NULL;
-	struct o2gk_peer *p, *from;
 	struct o2gk_req *r;
+	struct o2gk_peer *p;
 	int err = find_peer(ep, e, &p);
 
 	if (err)
@@ -219,31 +258,7 @@ static int start(struct o2gk_ep *ep, const struct o2gd_sqe *e,
 		ep->stats.pinned_pages += prep->pin->n;
 	else if (prep->seg.type == O2GK_SEG_USER && e->op == O2GD_OP_RECV)
 		ep->stats.pin_refused++;
-	switch (e->op) {
-	case O2GD_OP_SEND:
-		r->core.kind = O2G_REQ_SEND;
-		o2g_proto_send(&ep->core, &r->core);
-		break;
-	case O2GD_OP_RECV:
-		r->core.kind = O2G_REQ_RECV;
-		o2g_proto_recv(&ep->core, &r->core);
-		break;
-	case O2GD_OP_MRECV:
-		r->core.kind = O2G_REQ_RECV;
-		o2g_cookies_del(&ep->taken, &u->handle);
-		from = o2gk_peer_of(u->core.peer);
-		o2g_proto_mrecv(&ep->core, &r->core, &u->core);
-		o2gk_peer_put(from);
-		break;
-	case O2GD_OP_PUT:
-		r->core.kind = O2G_REQ_PUT;
-		o2g_proto_put(&ep->core, &r->core);
-		break;
-	case O2GD_OP_GET:
-		r->core.kind = O2G_REQ_GET;
-		o2g_proto_get(&ep->core, &r->core);
-		break;
-	}
+	launch(ep, r, e->op, u);
 	return 0;
 }
 

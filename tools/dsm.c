@@ -187,7 +187,7 @@ static void print_map(const struct file *f, int n)
 	}
 }
 
-/* Who writes it is known at its home. */
+/* Its home knows which node writes it. */
 static void print_page(const struct file *f, int n, uint64_t page)
 {
 	uint64_t writers = 0;

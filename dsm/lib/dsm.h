@@ -117,7 +117,7 @@ int dsm_region_check(const struct o2g_dsm *r);
 /* call.c: ask @rank, and wait for the answer. The region may be NULL. */
 int dsm_ask(struct o2g_dsm *r, int rank, struct dsm_call *call,
 	    struct dsm_answer *answer);
-/* Somebody has died: who waits looks again. */
+/* A rank has died: whoever waits looks again. */
 void dsm_callers_lost(void);
 void dsm_answer(int rank, const struct dsm_answer *answer);
 void dsm_answer_with(int rank, u64 id, int result);

@@ -140,7 +140,7 @@ static void posted_for_anybody(void)
 	close_pair();
 }
 
-/* From b to a, who has not asked for them; b's slots and the tags are their numbers. */
+/* From b to a, which has not asked for them; b's slots and the tags are their numbers. */
 static void send_unexpected(void)
 {
 	struct o2gd_info i;

@@ -107,7 +107,7 @@ summary
 # f08/datatype/allctypesf08  wants MPI_LB
 # f08/init/baseenvf90        wants MPI to be older than 5
 # f08/pt2pt/greqf08          wants a callback to change a variable of its caller
-# io/tst_fileview        wants MPI_ERR_IO for a filetype that is none: ours is MPI_ERR_TYPE
+# io/tst_fileview        wants MPI_ERR_IO for MPI_DATATYPE_NULL as a filetype: ours is MPI_ERR_TYPE
 # rma/win_info           hints of a window are those that it was made with
 # part/multipart             reads the MPI_ERROR of a status that MPI_Wait must not set
 # part/nonblocking_pready    sends with MPI_DATATYPE_NULL
