@@ -81,6 +81,9 @@ struct chan_ops {
 	 * -ENOENT: it does not; ask for the card. NULL: it never does.
 	 */
 	int (*meet)(struct chan *c, struct chan_peer *p);
+	/* We have been told of a peer of another job, which may have called before.
+	 * NULL: whoever calls too early is refused, and calls again. */
+	void (*known)(struct chan *c, struct chan_peer *p);
 	/*
 	 * Close and free peer->link and every queued tx of it (control ones are
 	 * freed, those with a req are just unlinked). In order, after flushing

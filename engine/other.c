@@ -72,6 +72,13 @@ static struct eng_other *describe(const struct o2g_identity *who,
 	return o;
 }
 
+static void tell_channels(struct o2g_ep *ep, struct eng_peer *p)
+{
+	for (unsigned i = 0; i < ep->nchans; i++)
+		if (ep->chans[i]->ops->known)
+			ep->chans[i]->ops->known(ep->chans[i], &p->cp);
+}
+
 static int add(struct o2g_ep *ep, const struct o2g_identity *who,
 	       const char *address, const unsigned char *secret, int *peer)
 {
@@ -92,6 +99,7 @@ static int add(struct o2g_ep *ep, const struct o2g_identity *who,
 	eng_channels_host(address, p->cp.host, sizeof(p->cp.host));
 	if (ep->peers.nothers == 1 && ep->size == 1)
 		eng_ended_look(ep);
+	tell_channels(ep, p);
 	*peer = (int)p->cp.core.rank;
 	return 0;
 }

@@ -161,6 +161,11 @@ static struct chan_peer *sender_of(struct shm *s, const struct shm_ring *ring)
 	return rank == s->rank ? NULL : chan_ep_peer(s->chan.ep, rank);
 }
 
+/*
+ * -EAGAIN: a process of another job that we have not been told of, or not yet of its
+ * return. Two jobs that meet tell their members at different times, and whoever hears
+ * first may attach before the other has: its place is looked at again by shm_known().
+ */
 static int attach(struct shm *s, u32 place)
 {
 	struct shm_end ring;
@@ -178,6 +183,9 @@ static int attach(struct shm *s, u32 place)
 		err = move_rx(l, place, &ring);
 	else
 		err = accept_sender(s, p, place, &ring);
+	if ((err == -ENOENT || err == -EEXIST) &&
+	    ring.ring->job != chan_ep_job_id(s->chan.ep))
+		err = -EAGAIN;
 	if (err)
 		shm_ring_unmap(&ring);
 	return err;
@@ -186,6 +194,7 @@ static int attach(struct shm *s, u32 place)
 static void attend_place(struct shm *s, u32 place)
 {
 	enum shm_state state = shm_rx_state(s, place);
+	bool stranger = false;
 	struct shm_mine *m;
 
 	if (state != SHM_ATTACHED && state != SHM_CLOSED)
@@ -196,9 +205,10 @@ static void attend_place(struct shm *s, u32 place)
 	if (!m->seen && m->link)
 		m->link->rx_held = false;
 	else if (!m->seen)
-		attach(s, place);
+		stranger = attach(s, place) == -EAGAIN;
 	m = shm_mine(s, place); /* there may be more of them now */
-	m->seen = true;
+	m->seen = !stranger;
+	s->strangers |= stranger;
 	if (state == SHM_CLOSED && !m->link)
 		shm_place_free(s, place);
 }
@@ -207,6 +217,16 @@ static void attend_places(struct shm *s)
 {
 	for (u32 i = 0; i < shm_places(&s->own); i++)
 		attend_place(s, i);
+}
+
+void shm_known(struct chan *c, struct chan_peer *p)
+{
+	struct shm *s = container_of(c, struct shm, chan);
+
+	if (!s->strangers)
+		return;
+	s->strangers = false;
+	attend_places(s);
 }
 
 /* --- connecting --- */

@@ -194,6 +194,7 @@ const struct chan_ops shm_chan_ops = {
 	.reaches = shm_reaches,
 	.connect = shm_connect,
 	.meet = shm_meet,
+	.known = shm_known,
 	.disconnect = shm_disconnect,
 	.send = shm_send,
 	.inject = shm_inject,

@@ -119,6 +119,7 @@ struct shm {
 	struct shm_seg own;
 	u32 attention;	       /* as last seen */
 	struct shm_mine *mine; /* by place */
+	bool strangers; /* some were attached by peers that we do not know yet */
 	u32 nmine;
 	u32 nscan, max_scan;
 	struct shm_scan *scan;
@@ -214,6 +215,8 @@ void shm_tx_close(struct shm_link *l);
 int shm_connect(struct chan *c, struct chan_peer *p, const char *card);
 int shm_meet(struct chan *c, struct chan_peer *p);
 void shm_disconnect(struct chan *c, struct chan_peer *p, bool orderly);
+/* It may have attached before we were told of it. */
+void shm_known(struct chan *c, struct chan_peer *p);
 void shm_drop_link(struct shm_link *l, bool orderly);
 void shm_bury(struct shm *s);
 /* Somebody attached or closed. */

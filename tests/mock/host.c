@@ -73,12 +73,12 @@ void chan_nudged(struct chan_ep *ep)
 
 u64 chan_ep_job_id(const struct chan_ep *ep)
 {
-	return 0;
+	return host_of(ep)->job_id;
 }
 
 struct chan_peer *chan_ep_other(struct chan_ep *ep, u64 job, u32 rank)
 {
-	return NULL;
+	return job == host_of(ep)->other_job ? chan_ep_peer(ep, rank) : NULL;
 }
 
 struct chan_peer *chan_ep_peer(struct chan_ep *ep, u32 rank)

@@ -33,6 +33,8 @@ struct host {
 	struct chan *chan;
 	u32 rank;
 	const char *job, *node;
+	u64 job_id;
+	u64 other_job; /* whose ranks are known too, by their own numbers */
 	unsigned char secret[32];
 	int epfd;
 	struct o2g_list timers;

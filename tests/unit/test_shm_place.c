@@ -383,6 +383,97 @@ static void connect__nothing_held_for_one_that_comes(void **arg)
 	assert_rings(a, 1, 1);
 }
 
+/* --- with other jobs --- */
+
+/* Of two jobs that meet, one hears of the other first. */
+static void meet_half(void)
+{
+	a->job_id = 1;
+	b->job_id = 2;
+	b->other_job = 1;
+	assert_int_equal(host_connect(b, a), 0);
+	host_pump(a);
+	assert_null(a->peers[1].cp.link);
+}
+
+static void told_of_other(void)
+{
+	a->other_job = 2;
+	a->chan->ops->known(a->chan, chan_ep_peer(host_ep(a), 1));
+}
+
+static void other__attached_before_it_is_known(void **arg)
+{
+	meet_half();
+	told_of_other();
+	assert_non_null(a->peers[1].cp.link);
+	talk(b, a);
+	talk(a, b);
+	assert_rings(a, 1, 1);
+}
+
+/* ... for what it has said already. */
+static void other__sent_before_it_is_known(void **arg)
+{
+	struct host *two[2] = { a, b };
+	struct host_req *r, *s;
+	char in = 0;
+
+	meet_half();
+	s = host_send_buf(b, 0, 1, "x", 1);
+	host_idle(two, 2, 10);
+	told_of_other();
+	r = host_recv_buf(a, 1, 1, &in, 1);
+	assert_true(host_run(two, 2, &r->done, 5000));
+	assert_true(s->done && in == 'x');
+	host_req_free(r);
+	host_req_free(s);
+}
+
+/* Its place is free again when it has gone without our having heard of it. */
+static void other__gone_before_it_is_known(void **arg)
+{
+	meet_half();
+	host_destroy(b, false);
+	b = rank_open(1);
+	host_pump(a);
+	assert_int_equal(*word(a, 0), SHM_FREE);
+	assert_rings(a, 1, 0);
+	meet_half();
+	told_of_other();
+	talk(b, a);
+	assert_rings(a, 1, 1);
+}
+
+/* As libo2g does when the last communicator with it has gone. */
+static void forget(struct host *h, u32 rank)
+{
+	struct chan_peer *p = chan_ep_peer(host_ep(h), rank);
+
+	if (p->link)
+		h->chan->ops->disconnect(h->chan, p, true);
+	if (!p->core.down)
+		o2g_proto_peer_down(&h->core, &p->core, -O2G_ERR_PEER);
+	memset(&h->peers[rank], 0, sizeof(h->peers[rank]));
+}
+
+/* It has forgotten us and meets us again before we have forgotten it. */
+static void other__returns_before_it_is_forgotten(void **arg)
+{
+	meet_half();
+	told_of_other();
+	talk(b, a);
+	forget(b, 0);
+	assert_int_equal(host_connect(b, a), 0);
+	host_pump(a);
+	assert_int_equal(a->peers[1].lost, 1);
+	forget(a, 1);
+	told_of_other();
+	talk(b, a);
+	talk(a, b);
+	assert_int_equal(a->peers[1].lost + b->peers[0].lost, 0);
+}
+
 #define TS(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -401,6 +492,10 @@ int main(void)
 		TS(rings__given_back_when_we_leave),
 		TS(connect__two_places_for_one_ring),
 		TS(connect__nothing_held_for_one_that_comes),
+		TS(other__attached_before_it_is_known),
+		TS(other__sent_before_it_is_known),
+		TS(other__gone_before_it_is_known),
+		TS(other__returns_before_it_is_forgotten),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
