@@ -16,6 +16,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "handle.h"
+
 #pragma GCC visibility push(default)
 #include "mpi.h"
 #include "o2g.h"
@@ -29,31 +31,6 @@
 #define MPII_ALIAS(name)                                          \
 	extern __typeof__(PMPI_##name) MPI_##name __attribute__(( \
 		weak, alias("PMPI_" #name), visibility("default")))
-
-enum mpii_magic {
-	MPII_COMM = 0x6d636f6d,
-	MPII_GROUP = 0x6d677270,
-	MPII_TYPE = 0x6d747970,
-	MPII_OP = 0x6d6f7065,
-	MPII_REQ = 0x6d726571,
-	MPII_MSG = 0x6d6d7367,
-	MPII_ERRH = 0x6d657272,
-	MPII_INFO = 0x6d696e66,
-	MPII_WIN = 0x6d77696e,
-	MPII_FILE = 0x6d66696c,
-	MPII_SESSION = 0x6d736573,
-	MPII_DEAD = 0x64656164, /* freed */
-};
-
-/* Handles below are predefined; an object never lies there. */
-#define MPII_PREDEFINED_END 4096
-
-/* Handles that are not predefined: objects are aligned, what an uninitialised
- * variable holds mostly is not, and nothing is read from there. */
-static inline bool mpii_misaligned(const void *h)
-{
-	return (uintptr_t)h % sizeof(void *) != 0;
-}
 
 #define mpii_likely(x) __builtin_expect(!!(x), 1)
 #define mpii_unlikely(x) __builtin_expect(!!(x), 0)

@@ -68,16 +68,14 @@ static inline struct mpii_comm *mpii_comm_get(MPI_Comm h)
 {
 	struct mpii_comm *c = (struct mpii_comm *)h;
 
-	if ((uintptr_t)h < MPII_PREDEFINED_END) {
-		if (h == MPI_COMM_WORLD)
-			c = &mpii_world;
-		else if (h == MPI_COMM_SELF)
-			c = &mpii_self;
-		else
-			return NULL;
-	} else if (mpii_unlikely(mpii_misaligned(h))) {
+	if ((uintptr_t)h >= MPII_PREDEFINED_END)
+		return mpii_is_object(h, MPII_COMM) ? c : NULL;
+	if (h == MPI_COMM_WORLD)
+		c = &mpii_world;
+	else if (h == MPI_COMM_SELF)
+		c = &mpii_self;
+	else
 		return NULL;
-	}
 	return c->obj.magic == MPII_COMM ? c : NULL;
 }
 /* The peer that a rank of the remote group is, on the path of every message. */

@@ -25,7 +25,7 @@ struct mpii_group *mpii_group_get(MPI_Group h)
 		return NULL;
 	if ((uintptr_t)h < MPII_PREDEFINED_END)
 		return h == MPI_GROUP_EMPTY ? &mpii_group_empty : NULL;
-	return !mpii_misaligned(h) && g->obj.magic == MPII_GROUP ? g : NULL;
+	return mpii_is_object(h, MPII_GROUP) ? g : NULL;
 }
 
 MPI_Group mpii_group_handle(struct mpii_group *g)

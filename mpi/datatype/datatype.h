@@ -70,7 +70,9 @@ static inline struct mpii_type *mpii_type_get(MPI_Datatype h)
 
 	if (v - MPII_TYPE_FIRST < MPII_TYPE_COUNT)
 		t = &mpii_types[v - MPII_TYPE_FIRST];
-	else if (v < MPII_PREDEFINED_END || mpii_misaligned(h))
+	else if (v >= MPII_PREDEFINED_END)
+		return mpii_is_object(h, MPII_TYPE) ? t : NULL;
+	else
 		return NULL;
 	return t->obj.magic == MPII_TYPE ? t : NULL;
 }

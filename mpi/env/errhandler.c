@@ -38,7 +38,7 @@ struct mpii_errh *mpii_errh_get(MPI_Errhandler h)
 				return &predefined[i];
 		return NULL;
 	}
-	return !mpii_misaligned(h) && e->obj.magic == MPII_ERRH ? e : NULL;
+	return mpii_is_object(h, MPII_ERRH) ? e : NULL;
 }
 
 void mpii_errh_hold(struct mpii_errh *e)

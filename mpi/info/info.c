@@ -42,9 +42,9 @@ struct mpii_info *mpii_info_get(MPI_Info h)
 		fill_env();
 		return &info_env;
 	}
-	if ((uintptr_t)h < MPII_PREDEFINED_END || mpii_misaligned(h))
+	if ((uintptr_t)h < MPII_PREDEFINED_END)
 		return NULL;
-	return i->obj.magic == MPII_INFO ? i : NULL;
+	return mpii_is_object(h, MPII_INFO) ? i : NULL;
 }
 
 static struct mpii_info *create(void)

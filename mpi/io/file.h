@@ -67,8 +67,8 @@ static inline struct mpii_file *mpii_file_get(MPI_File h)
 {
 	struct mpii_file *f = (struct mpii_file *)h;
 
-	return (uintptr_t)h >= MPII_PREDEFINED_END && !mpii_misaligned(h) &&
-			       f->obj.magic == MPII_FILE ?
+	return (uintptr_t)h >= MPII_PREDEFINED_END &&
+			       mpii_is_object(h, MPII_FILE) ?
 		       f :
 		       NULL;
 }

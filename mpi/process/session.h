@@ -21,8 +21,8 @@ static inline struct mpii_session *mpii_session_get(MPI_Session h)
 {
 	struct mpii_session *s = (struct mpii_session *)h;
 
-	return (uintptr_t)h >= MPII_PREDEFINED_END && !mpii_misaligned(h) &&
-			       s->obj.magic == MPII_SESSION ?
+	return (uintptr_t)h >= MPII_PREDEFINED_END &&
+			       mpii_is_object(h, MPII_SESSION) ?
 		       s :
 		       NULL;
 }

@@ -191,10 +191,9 @@ static struct msg *msg_get(MPI_Message h)
 {
 	struct msg *m = (struct msg *)h;
 
-	if ((uintptr_t)h < MPII_PREDEFINED_END || mpii_misaligned(h) ||
-	    !mpii_running())
+	if ((uintptr_t)h < MPII_PREDEFINED_END || !mpii_running())
 		return NULL;
-	return m->obj.magic == MPII_MSG ? m : NULL;
+	return mpii_is_object(h, MPII_MSG) ? m : NULL;
 }
 
 static int bad_message(MPI_Message h, const char *func)

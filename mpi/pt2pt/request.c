@@ -352,8 +352,7 @@ bool mpii_req_wait_sends(struct mpii_req *const *reqs, int n)
  * have a type. */
 static inline bool is_plain(const struct mpii_req *r)
 {
-	return !mpii_misaligned(r) && r->obj.magic == MPII_REQ && r->o2g &&
-	       !r->type;
+	return mpii_is_object(r, MPII_REQ) && r->o2g && !r->type;
 }
 
 static bool wait_plain_batch(MPI_Request *reqs, int n, bool sends_only)
@@ -397,9 +396,8 @@ static bool has_sends(const MPI_Request *reqs, int n)
 	for (int i = 0; i < n; i++) {
 		const struct mpii_req *r = (const struct mpii_req *)reqs[i];
 
-		if ((uintptr_t)r >= MPII_PREDEFINED_END &&
-		    !mpii_misaligned(r) && r != &mpii_sent &&
-		    r->kind == MPII_REQ_SEND)
+		if ((uintptr_t)r >= MPII_PREDEFINED_END && r != &mpii_sent &&
+		    mpii_is_object(r, MPII_REQ) && r->kind == MPII_REQ_SEND)
 			return true;
 	}
 	return false;

@@ -56,10 +56,9 @@ static inline struct mpii_req *mpii_req_get(MPI_Request h)
 {
 	struct mpii_req *r = (struct mpii_req *)h;
 
-	if ((uintptr_t)h < MPII_PREDEFINED_END || mpii_misaligned(h) ||
-	    !mpii_running())
+	if ((uintptr_t)h < MPII_PREDEFINED_END || !mpii_running())
 		return NULL;
-	return r->obj.magic == MPII_REQ ? r : NULL;
+	return mpii_is_object(h, MPII_REQ) ? r : NULL;
 }
 struct mpii_req *mpii_req_create(enum mpii_req_kind kind);
 void mpii_req_put(struct mpii_req *r);

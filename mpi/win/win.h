@@ -114,8 +114,8 @@ static inline struct mpii_win *mpii_win_get(MPI_Win h)
 {
 	struct mpii_win *w = (struct mpii_win *)h;
 
-	return (uintptr_t)h >= MPII_PREDEFINED_END && !mpii_misaligned(h) &&
-			       w->obj.magic == MPII_WIN ?
+	return (uintptr_t)h >= MPII_PREDEFINED_END &&
+			       mpii_is_object(h, MPII_WIN) ?
 		       w :
 		       NULL;
 }

@@ -127,22 +127,33 @@ static void types(void)
 	FAILS(MPI_Send(&x, 1, MPI_INT, 0, 0, (MPI_Comm)MPI_INT), MPI_ERR_COMM);
 }
 
-/* Variables that nobody has set: objects are aligned, and so this cannot be one.
- * Nothing is read from there. */
+/* Variables that nobody has set: some point to where nothing can be read, or to
+ * something else. (Sanitizers end the program at such a read.) */
 static void garbage(void)
 {
-	static const uintptr_t values[] = { 0xa5a5a5a5a5a5a5a5,
-					    0x5555555555555555, UINTPTR_MAX,
-					    0xdeadbeef };
+	static const uintptr_t values[] = {
+		0xa5a5a5a5a5a5a5a5,
+		0x5555555555555555,
+		UINTPTR_MAX,
+		0xdeadbeef,
+#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && \
+	!defined(__SANITIZE_THREAD__)
+		0x44000000, /* MPICH's world */
+		0xdeadbeefdeadbee8,
+		0x7ffffffff000,
+#endif
+		(uintptr_t)values
+	};
 	MPI_Status st;
 	int flag, n;
 
-	for (int i = 0; i < 4; i++) {
+	for (size_t i = 0; i < sizeof(values) / sizeof(*values); i++) {
 		void *bad = (void *)values[i];
 		MPI_Request two[2] = { MPI_REQUEST_NULL, bad }, r = bad;
 		MPI_Message m = bad;
 		MPI_Group g;
 		MPI_Info info = bad;
+		MPI_Session session = bad;
 
 		FAILS(MPI_Barrier(bad), MPI_ERR_COMM);
 		FAILS(MPI_Send(&x, 1, MPI_INT, 0, 0, bad), MPI_ERR_COMM);
@@ -159,6 +170,11 @@ static void garbage(void)
 		FAILS(MPI_Info_free(&info), MPI_ERR_INFO);
 		FAILS(MPI_Comm_set_errhandler(WORLD, bad), MPI_ERR_ERRHANDLER);
 		FAILS(MPI_Send(&x, 1, bad, 0, 0, WORLD), MPI_ERR_TYPE);
+		FAILS(MPI_Allreduce(MPI_IN_PLACE, &x, 1, MPI_INT, bad, WORLD),
+		      MPI_ERR_OP);
+		FAILS(MPI_Win_flush(0, bad), MPI_ERR_WIN);
+		FAILS(MPI_File_sync(bad), MPI_ERR_FILE);
+		FAILS(MPI_Session_finalize(&session), MPI_ERR_SESSION);
 	}
 }
 

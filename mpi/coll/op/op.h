@@ -27,7 +27,9 @@ static inline struct mpii_op *mpii_op_get(MPI_Op h)
 
 	if (v - MPII_OP_FIRST < MPII_OP_COUNT)
 		op = &mpii_ops[v - MPII_OP_FIRST];
-	else if (v < MPII_PREDEFINED_END || mpii_misaligned(h))
+	else if (v >= MPII_PREDEFINED_END)
+		return mpii_is_object(h, MPII_OP) ? op : NULL;
+	else
 		return NULL;
 	return op->obj.magic == MPII_OP ? op : NULL;
 }
