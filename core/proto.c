@@ -194,7 +194,7 @@ void o2g_proto_bye(struct o2g_core *c, struct o2g_peer *p)
 
 /* --- the death of a peer --- */
 
-/* What is here as a whole is still handled. */
+/* What is here as a whole is still handled. They are few: credit is short. */
 static void reap_served(struct o2g_core *c, struct o2g_peer *p)
 {
 	struct o2g_list *l, *tmp;

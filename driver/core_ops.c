@@ -190,17 +190,17 @@ static void bye(struct o2g_core *c, struct o2g_peer *peer)
 	o2gk_queue(p, &p->rx_work);
 }
 
+#define COMMON_OPS                                                   \
+	.xmit = o2gk_tx_xmit, .inject = o2gk_tx_inject,              \
+	.complete = req_complete, .find = req_by_id,                 \
+	.unexp_alloc = unexp_alloc, .unexp_free = unexp_free,        \
+	.copy = take_body, .arrived = arrived, .mem = o2gk_mem_find, \
+	.reply_alloc = reply_alloc, .again = again, .bye = bye
+
 const struct o2g_core_ops o2gk_core_ops = {
-	.xmit = o2gk_tx_xmit,
-	.inject = o2gk_tx_inject,
-	.complete = req_complete,
-	.find = req_by_id,
-	.unexp_alloc = unexp_alloc,
-	.unexp_free = unexp_free,
-	.copy = take_body,
-	.arrived = arrived,
-	.mem = o2gk_mem_find,
-	.reply_alloc = reply_alloc,
-	.again = again,
-	.bye = bye,
+	COMMON_OPS,
+	.served = o2gk_served,
 };
+
+/* Modules have no handlers: such messages are refused. */
+const struct o2g_core_ops o2gk_kernel_ops = { COMMON_OPS };

@@ -219,6 +219,7 @@ struct o2gk_ep *o2gk_ep_create(void)
 	INIT_LIST_HEAD(&ep->dirty);
 	INIT_LIST_HEAD(&ep->losing);
 	INIT_LIST_HEAD(&ep->unpin);
+	o2gk_served_init(ep);
 	INIT_WORK(&ep->work, work);
 	xa_init_flags(&ep->peers, XA_FLAGS_LOCK_BH | XA_FLAGS_ACCOUNT);
 	o2g_list_init(&ep->reserve.answers);
@@ -240,8 +241,8 @@ static void init_core(struct o2gk_ep *ep, const struct o2gd_setup *s,
 {
 	u64 share = min_t(u64, s->peer_budget, s->dump_size);
 
-	o2g_core_init(&ep->core, &o2gk_core_ops, s->rank, bins, FIRST_BINS,
-		      get_random_u64());
+	o2g_core_init(&ep->core, ep->kernel ? &o2gk_kernel_ops : &o2gk_core_ops,
+		      s->rank, bins, FIRST_BINS, get_random_u64());
 	ep->core.budget_total = s->dump_size;
 	ep->core.budget_peer = share;
 	ep->core.extra_max = EXTRA_MAX;
@@ -377,6 +378,8 @@ static void drop_peers(struct o2gk_ep *ep)
 	for (; (p = o2gk_peer_next(ep, &number)); number++) {
 		o2gk_peer_lost(p, O2GD_LOST_LOCAL, 0);
 		step(ep);
+		while (!o2gk_served_drop(p, O2GK_STEP))
+			step(ep);
 	}
 }
 

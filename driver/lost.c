@@ -126,6 +126,7 @@ void o2gk_peer_lost(struct o2gk_peer *p, enum o2gd_lost why, u64 detail)
 	o2gk_mem_put(ep, p->put_mem);
 	p->put_mem = NULL;
 	o2g_proto_peer_cut(&ep->core, &p->core);
+	o2gk_served_lost(p);
 	refcount_inc(&p->refs);
 	list_add_tail(&p->losing, &ep->losing);
 	take_apart(p);

@@ -180,6 +180,10 @@ struct o2gk_peer {
 	struct work_struct tx_work;
 	bool go_on; /* the worker has more to start: o2g_proto_go_on */
 
+	/* messages for handlers; under ep->lock */
+	struct list_head serving; /* ep->serving: the process can take one */
+	bool served_out;	  /* it has one, and is not done with it */
+
 	/* the other end of the connection, if it is the driver's: local.c */
 	struct o2gk_link *link; /* set once, under ep->lock */
 	u8 side;		/* of the link: 0 or 1 */
@@ -326,6 +330,10 @@ struct o2gk_ep {
 	struct o2g_cookie *mems;
 	struct o2gk_mem *used_mem; /* what the core was given last */
 
+	struct list_head serving; /* peers with a message for a handler */
+	struct o2gk_done served_done;
+	bool served_told;
+
 	wait_queue_head_t wait;
 	atomic_t waiters;	/* threads in O2GD_WAIT */
 	struct o2gd_info stats; /* the driver's part; under lock */
@@ -446,7 +454,7 @@ void o2gk_peer_doom(struct o2gk_peer *p, enum o2gd_lost why, u64 detail);
 void o2gk_drop(struct o2gk_peer *p, enum o2gd_drop why, u64 n);
 
 /* core_ops.c */
-extern const struct o2g_core_ops o2gk_core_ops;
+extern const struct o2g_core_ops o2gk_core_ops, o2gk_kernel_ops;
 void o2gk_unexp_end(struct o2gk_ep *ep, struct o2gk_unexp *u);
 int o2gk_unexp_init(void);
 void o2gk_unexp_exit(void);
@@ -473,6 +481,16 @@ struct o2gk_ctl *o2gk_reserve_answer(struct o2gk_ep *ep);
 struct o2gk_req *o2gk_reserve_reply(struct o2gk_ep *ep); /* not cleared */
 void *o2gk_reserve_body(struct o2gk_ep *ep, u64 len);
 void o2gk_reserve_free(struct o2gk_ep *ep);
+
+/* handlers.c: under ep->lock */
+void o2gk_served_init(struct o2gk_ep *ep);
+void o2gk_served(struct o2g_core *c, struct o2g_peer *peer);
+/* The next message for a handler, of any peer (O2GD_ANY) or this one; NULL: none. */
+struct o2gk_unexp *o2gk_served_take(struct o2gk_ep *ep, u32 number);
+/* The peer is lost: is there still one to be taken? */
+void o2gk_served_lost(struct o2gk_peer *p);
+/* A lost peer's are gone, @max at a time. True: those were all. */
+bool o2gk_served_drop(struct o2gk_peer *p, u32 max);
 
 /* borrow.c: in a worker, without spinlocks */
 /* False: the process is dead, or the endpoint is being closed. */

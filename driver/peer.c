@@ -107,6 +107,7 @@ static struct o2gk_peer *new_peer(struct o2gk_ep *ep)
 	o2g_list_init(&p->dead);
 	INIT_LIST_HEAD(&p->losing);
 	INIT_LIST_HEAD(&p->dirty);
+	INIT_LIST_HEAD(&p->serving);
 	INIT_LIST_HEAD(&p->done.link);
 	INIT_LIST_HEAD(&p->receives);
 	INIT_LIST_HEAD(&p->untold);
@@ -248,7 +249,8 @@ int o2gk_peer_down(struct o2gk_ep *ep, u32 number)
 static void take_out(struct o2gk_ep *ep, struct o2gk_peer *p)
 {
 	o2gk_ep_lock(ep);
-	while (!o2g_proto_forget(&ep->core, &p->core, O2GK_STEP)) {
+	while (!o2g_proto_forget(&ep->core, &p->core, O2GK_STEP) ||
+	       !o2gk_served_drop(p, O2GK_STEP)) {
 		o2gk_ep_unlock(ep, O2GK_CALLER, NULL);
 		cond_resched();
 		o2gk_ep_lock(ep);

@@ -108,7 +108,8 @@ static int check_sqe(const struct o2gk_ep *ep, const struct o2gd_sqe *e)
 	if (has_peer(e) && !o2gk_is_number(ep, e->peer))
 		return -EINVAL;
 	if (e->op < O2GD_OP_SEND || e->op > O2GD_OP_GET || e->pad ||
-	    e->flags & ~(e->op == O2GD_OP_SEND ? O2GD_SYNC : 0) ||
+	    e->flags & ~(e->op == O2GD_OP_SEND ? O2GD_SYNC | O2GD_SERVED : 0) ||
+	    (e->flags & O2GD_SERVED && e->len > O2G_SERVED_BODY_MAX) ||
 	    e->len > O2G_BODY_MAX)
 		return -EINVAL;
 	return 0;
@@ -146,7 +147,8 @@ static void init_req(struct o2gk_req *r, const struct o2gd_sqe *e,
 	r->iov0 = p->iov0;
 	r->iov = p->iov == &p->iov0 ? &r->iov0 : p->iov;
 	c->id = (u64)r->gen << 32 | (r->slot + 1);
-	c->flags = e->flags & O2GD_SYNC ? O2G_REQF_SYNC : 0;
+	c->flags = (e->flags & O2GD_SYNC ? O2G_REQF_SYNC : 0) |
+		   (e->flags & O2GD_SERVED ? O2G_REQF_SERVED : 0);
 	c->state = O2G_ST_NEW;
 	c->status = 0;
 	c->tag = e->tag;
@@ -461,24 +463,45 @@ static void take(struct o2gk_ep *ep, struct o2gk_unexp *u, u64 *handle)
 	*handle = u->handle.value;
 }
 
-int o2gk_slot_probe(struct o2gk_ep *ep, struct o2gd_probe *a)
+static struct o2g_unexp *look_for(struct o2gk_ep *ep,
+				  const struct o2gd_probe *a)
 {
 	struct o2g_match_entry like = { .src = a->source,
 					.tag = a->tag,
 					.ignore = a->ignore };
 	struct o2gk_seek seek;
 	struct o2g_unexp *u;
-	int err = -EAGAIN;
 
-	if (a->source != O2GD_ANY && !o2gk_is_number(ep, a->source))
-		return -EINVAL;
-	o2gk_ep_lock(ep);
-	o2gk_sq_drain(ep);
 	o2gk_seek_all(&ep->core.match, &ep->lock, &seek, &like);
 	u = a->take ?
 		    o2g_proto_mprobe(&ep->core, a->source, a->tag, a->ignore) :
 		    o2g_proto_probe(&ep->core, a->source, a->tag, a->ignore);
 	o2gk_seek_end(&ep->core.match, &seek);
+	return u;
+}
+
+static struct o2g_unexp *find_message(struct o2gk_ep *ep,
+				      const struct o2gd_probe *a)
+{
+	struct o2gk_unexp *u;
+
+	if (a->take != O2GD_TAKE_SERVED)
+		return look_for(ep, a);
+	u = o2gk_served_take(ep, a->source);
+	return u ? &u->core : NULL;
+}
+
+int o2gk_slot_probe(struct o2gk_ep *ep, struct o2gd_probe *a)
+{
+	struct o2g_unexp *u;
+	int err = -EAGAIN;
+
+	if ((a->source != O2GD_ANY && !o2gk_is_number(ep, a->source)) ||
+	    a->take > O2GD_TAKE_SERVED)
+		return -EINVAL;
+	o2gk_ep_lock(ep);
+	o2gk_sq_drain(ep);
+	u = find_message(ep, a);
 	if (u) {
 		a->from = u->peer->rank;
 		a->msg_tag = u->match.tag;

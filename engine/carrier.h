@@ -32,6 +32,9 @@ struct carrier {
 	 * taken by its handle. */
 	int (*probe)(struct o2g_ep *ep, struct eng_probe *p);
 	int (*mrecv)(struct o2g_ep *ep, struct eng_req *r, u64 handle);
+	/* A message for a handler that it has handed over (eng_serve_handed) was
+	 * handled: it may hand over the next of that peer. */
+	void (*next_served)(struct o2g_ep *ep, struct eng_peer *p);
 	/* Requests that it has. If the core has one as well: is it still
 	 * ours to complete? */
 	bool (*claim)(struct o2g_ep *ep, struct eng_req *r);

@@ -146,6 +146,7 @@ void kern_detach(struct o2g_ep *ep)
 	kern_call(k, O2GD_BYE, &ms);
 	chan_watch_del(k->chan.ep, &k->watch);
 	close_device(k);
+	kern_end_all(ep);
 }
 
 /* --- peers --- */
@@ -278,6 +279,7 @@ const struct carrier driver_carrier = {
 	.rma = kern_rma,
 	.probe = kern_probe,
 	.mrecv = kern_mrecv,
+	.next_served = kern_next_served,
 	.claim = kern_claim,
 	.cancel = kern_cancel,
 	.called_back = called_back,

@@ -70,6 +70,7 @@ int kern_submit(struct o2g_ep *ep, struct eng_req *r,
 /* @now: have the driver look at it, though nothing may arrive. */
 void kern_post_small(struct o2g_ep *ep, const struct o2gd_sqe *sqe, bool now);
 /* The driver does not have it any more. */
+void kern_end_all(struct o2g_ep *ep);
 void kern_left(struct o2g_ep *ep, struct eng_req *r);
 bool kern_claim(struct o2g_ep *ep, struct eng_req *r);
 
@@ -93,6 +94,9 @@ int kern_post(struct o2g_ep *ep, struct eng_req *r);
 int kern_rma(struct o2g_ep *ep, struct eng_req *r);
 int kern_probe(struct o2g_ep *ep, struct eng_probe *p);
 int kern_mrecv(struct o2g_ep *ep, struct eng_req *r, u64 handle);
+/* Take a message for a handler, of any peer or of this one: false, there is none. */
+bool kern_serve(struct o2g_ep *ep, u32 source);
+void kern_next_served(struct o2g_ep *ep, struct eng_peer *p);
 void kern_set_buffer(struct o2gd_sqe *e, const struct o2g_req *r);
 
 /* kernel_cancel.c */

@@ -2,6 +2,7 @@
 /* Messages, put and get that the driver carries, and its part of probes. */
 #include "kernel.h"
 #include "probe.h"
+#include "serve.h"
 #include "uapi/o2g.h"
 
 /* struct o2g_seg is a struct iovec. */
@@ -59,12 +60,12 @@ int kern_send(struct o2g_ep *ep, struct eng_req *r)
 	const struct o2g_req *c = &r->core;
 	struct o2gd_sqe e = { .op = O2GD_OP_SEND,
 			      .tag = c->tag,
-			      .peer = c->peer->rank,
-			      .flags = c->flags & O2G_REQF_SYNC ? O2GD_SYNC :
-								  0 };
+			      .peer = c->peer->rank };
 
-	if (c->flags & O2G_REQF_SERVED) /* which it does not know */
-		return -EOPNOTSUPP;
+	if (c->flags & O2G_REQF_SYNC)
+		e.flags |= O2GD_SYNC;
+	if (c->flags & O2G_REQF_SERVED)
+		e.flags |= O2GD_SERVED;
 	if (!e.flags && c->nsegs == 1 && c->len <= O2GD_SMALL &&
 	    !inject(ep, e.peer, c->tag, c->segs->base, c->len)) {
 		eng_req_finish(ep, r, 0);
@@ -118,6 +119,28 @@ int kern_probe(struct o2g_ep *ep, struct eng_probe *p)
 					 .length = args.length,
 					 .message_length = args.length };
 	return 0;
+}
+
+/* --- messages for handlers --- */
+
+bool kern_serve(struct o2g_ep *ep, u32 source)
+{
+	struct o2gd_probe args = { .source = source, .take = O2GD_TAKE_SERVED };
+	struct eng_peer *p;
+
+	if (kern_call(ep->kern, O2GD_PROBE, &args))
+		return false;
+	p = eng_peer_get(ep, (int)args.from);
+	if (p)
+		eng_serve_handed(p, args.msg_tag, args.length, args.handle);
+	return true;
+}
+
+void kern_next_served(struct o2g_ep *ep, struct eng_peer *p)
+{
+	/* Unless it is forgotten, and another has its number. */
+	if (ep->kern->fd >= 0 && eng_peer_get(ep, (int)p->cp.core.rank) == p)
+		kern_serve(ep, p->cp.core.rank);
 }
 
 /* --- put and get --- */

@@ -80,6 +80,20 @@ int kern_submit(struct o2g_ep *ep, struct eng_req *r, const struct o2gd_sqe *e)
 	return 0;
 }
 
+/* The device is closed, and nobody will complete what it had. */
+void kern_end_all(struct o2g_ep *ep)
+{
+	for (u32 i = 0; i < ep->nslabs; i++)
+		for (u32 j = 0; j < ENG_SLAB; j++) {
+			struct eng_req *r = &ep->slabs[i][j];
+
+			if (!r->in_driver)
+				continue;
+			r->core.status = -O2G_ERR_PEER;
+			complete(ep, r);
+		}
+}
+
 bool kern_claim(struct o2g_ep *ep, struct eng_req *r)
 {
 	u32 slot = r->slot;
@@ -198,6 +212,9 @@ static int take_all(struct o2g_ep *ep)
 		k->cq_head++;
 		if (unlikely(c->slot == O2GD_SLOT_PEER))
 			peer_event(ep, c);
+		else if (unlikely(c->slot == O2GD_SLOT_SERVED))
+			while (kern_serve(ep, O2GD_ANY))
+				;
 		else
 			request_event(ep, c);
 		store(&k->shared->cq_head, k->cq_head);
@@ -247,14 +264,15 @@ static bool news(struct kern *k)
 
 /*
  * The program computes: completions can wait until it comes back, unless
- * something is to happen on them.
+ * something is to happen on them, or handlers are to be called.
  */
 static bool chan_arm(struct chan *c)
 {
 	struct o2g_ep *ep = ep_of_chan(c->ep);
 	struct kern *k = kern_of(c);
 
-	if (!ep->inside && !ep->user_fd_used && !k->callbacks && !ep->works)
+	if (!ep->inside && !ep->user_fd_used && !k->callbacks && !ep->works &&
+	    !ep->serve.handlers)
 		return false;
 	store(&k->shared->armed, 1);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);

@@ -36,6 +36,7 @@ struct eng_peer {
 	unsigned taken; /* messages of it that probes or handlers have taken */
 	struct o2g_list serving;       /* ep->serve.ready */
 	struct eng_long_msg *long_msg; /* for a handler, on its way */
+	struct eng_long_msg *far_msg;  /* the same, of the driver's */
 	struct eng_copies copies;
 	char *error; /* what became of it, once it is lost; NULL: no memory */
 };

@@ -6,7 +6,8 @@
  * A peer whose first one can be handled is put on a list of the endpoint, and a piece
  * of work (work.c) goes through that: without the endpoint's lock, by whoever makes
  * progress, one message at a time. A long message is received when it is its peer's
- * turn, into memory made for it; until it is here that peer is not looked at.
+ * turn, into memory made for it; until it is here that peer is not looked at. So is any
+ * that the driver has, which hands over one of each peer at a time.
  */
 #include "serve.h"
 
@@ -99,43 +100,67 @@ static void long_msg_here(void *arg)
 	make_ready(m->peer);
 }
 
-static void receive_long(struct eng_peer *p, struct o2g_unexp *u)
+/* With a request that receives it; NULL: the peer is given up. */
+static struct eng_long_msg *new_long(struct eng_peer *p, u64 tag, u64 len)
 {
-	struct eng_long_msg *m = malloc(sizeof(*m) + u->len);
-	struct o2g_seg seg = { m ? m->body : NULL, u->len };
+	struct eng_long_msg *m = malloc(sizeof(*m) + len);
+	struct o2g_seg seg = { m ? m->body : NULL, len };
 	struct eng_req *r = m ? eng_req_new(p->ep, &seg, 1) : NULL;
 
 	if (!r) {
 		free(m);
-		o2g_proto_drop(&p->ep->core, u);
 		eng_bye_later(p, "out of memory");
-		return;
+		return NULL;
 	}
 	*m = (struct eng_long_msg){ .peer = p,
 				    .req = r,
-				    .tag = u->match.tag,
-				    .len = u->len };
-	p->long_msg = m;
+				    .tag = tag,
+				    .len = len };
 	eng_req_set_recv(&r->core, m->tag, 0);
 	r->detached = true;
 	r->fn = long_msg_here;
 	r->arg = m;
-	o2g_proto_mrecv(&p->ep->core, &r->core, u);
+	return m;
 }
 
-static void serve_long(struct eng_peer *p)
+static void receive_long(struct eng_peer *p, struct o2g_unexp *u)
 {
-	struct eng_long_msg *m = p->long_msg;
+	p->long_msg = new_long(p, u->match.tag, u->len);
+	if (p->long_msg)
+		o2g_proto_mrecv(&p->ep->core, &p->long_msg->req->core, u);
+	else
+		o2g_proto_drop(&p->ep->core, u);
+}
+
+void eng_serve_handed(struct eng_peer *p, u64 tag, u64 len, u64 handle)
+{
+	struct eng_long_msg *m = new_long(p, tag, len);
+
+	if (!m)
+		return;
+	p->far_msg = m;
+	m->req->core.peer = &p->cp.core; /* which stays as long */
+	if (!p->ep->driver->mrecv(p->ep, m->req, handle))
+		return;
+	eng_req_free(p->ep, m->req);
+	free(m);
+	p->far_msg = NULL;
+	eng_bye_later(p, "out of memory");
+}
+
+/* It is here, and there is a handler: handled and gone. False: it has to wait. */
+static bool serve_long(struct eng_peer *p, struct eng_long_msg **at)
+{
+	struct eng_long_msg *m = *at;
 	const struct eng_handler *h = handler_of(&p->ep->serve, m->tag);
 
 	if (!m->here || (!h && !m->status))
-		return;
-	p->long_msg = NULL;
+		return false;
+	*at = NULL;
 	if (!m->status)
 		handle(p, h, m->tag, m->body, m->len);
 	free(m);
-	if (o2g_proto_served(&p->cp.core))
-		make_ready(p);
+	return true;
 }
 
 static void serve_one(struct eng_peer *p)
@@ -144,8 +169,12 @@ static void serve_one(struct eng_peer *p)
 	struct o2g_unexp *u = o2g_proto_served(&p->cp.core);
 	const struct eng_handler *h;
 
+	if (p->far_msg && serve_long(p, &p->far_msg))
+		p->ep->driver->next_served(p->ep, p);
 	if (p->long_msg) {
-		serve_long(p);
+		if (serve_long(p, &p->long_msg) &&
+		    o2g_proto_served(&p->cp.core))
+			make_ready(p);
 		return;
 	}
 	h = u ? handler_of(&p->ep->serve, u->match.tag) : NULL;
@@ -198,7 +227,7 @@ static void look_again(struct o2g_ep *ep)
 	struct eng_peer *p;
 
 	eng_for_each_peer(p, ep)
-		if (p->long_msg || o2g_proto_served(&p->cp.core))
+		if (p->long_msg || p->far_msg || o2g_proto_served(&p->cp.core))
 			make_ready(p);
 }
 
@@ -408,6 +437,14 @@ void eng_serve_init(struct o2g_ep *ep)
 	ep->serve.work.ep = ep;
 }
 
+static void forget_long(struct eng_long_msg **at)
+{
+	if (!*at || !(*at)->here)
+		return;
+	free(*at);
+	*at = NULL;
+}
+
 void eng_serve_forget(struct eng_peer *p)
 {
 	struct o2g_list *served = &p->cp.core.served;
@@ -421,10 +458,8 @@ void eng_serve_forget(struct eng_peer *p)
 		o2g_list_del(&u->link);
 		p->ep->core.ops->unexp_free(&p->ep->core, u);
 	}
-	if (p->long_msg && p->long_msg->here) {
-		free(p->long_msg);
-		p->long_msg = NULL;
-	}
+	forget_long(&p->long_msg);
+	forget_long(&p->far_msg);
 }
 
 void eng_serve_cleanup(struct o2g_ep *ep)

@@ -32,6 +32,10 @@
  * descriptor is also readable while shared->arrived differs from shared->seen:
  * whoever waits in a probe copies the one to the other and probes again.
  *
+ * Handlers. A message for one (O2GD_SERVED) is not matched. A completion of its own
+ * (O2GD_SLOT_SERVED) says that there are some; O2GD_PROBE hands them out, one of each
+ * peer at a time, and O2GD_OP_MRECV receives them.
+ *
  * A lost peer. What needs it ends with O2G_ERR_PEER, and a completion of its own
  * (O2GD_SLOT_PEER) says why. A receive from any source stays: others may send to
  * it. Whoever knows better cancels it.
@@ -100,7 +104,8 @@ enum o2gd_op {
 };
 
 enum o2gd_flags {
-	O2GD_SYNC = 1, /* send: complete once matched */
+	O2GD_SYNC = 1,	 /* send: complete once matched */
+	O2GD_SERVED = 2, /* send: for a handler, not to be matched */
 };
 
 struct o2gd_sqe {
@@ -122,6 +127,11 @@ enum o2gd_where {
 };
 
 #define O2GD_SLOT_PEER 0xffffffffu /* not a request: a peer is lost */
+/*
+ * Nor this: there are messages for handlers. It comes again once O2GD_PROBE has said
+ * that there are no more.
+ */
+#define O2GD_SLOT_SERVED 0xfffffffeu
 
 /* Why, in tag; length has the detail. */
 enum o2gd_lost {
@@ -163,8 +173,19 @@ struct o2gd_burst {
 	__u32 len, pad; /* len: at most O2GD_BURST_MAX */
 };
 
+enum o2gd_take {
+	O2GD_LOOK,
+	O2GD_TAKE, /* a matched probe: it is the caller's, by its handle */
+	/*
+	 * The next message for a handler. source is O2GD_ANY; or a peer, whose last
+	 * one has been handled: until then no other of it is handed out. The tag is
+	 * not looked at.
+	 */
+	O2GD_TAKE_SERVED,
+};
+
 struct o2gd_probe {
-	__u32 source, take;
+	__u32 source, take; /* take: enum o2gd_take */
 	__u64 tag, ignore;
 	/* out */
 	__u64 msg_tag, length, handle;

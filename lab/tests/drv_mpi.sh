@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 # timeout: 300
 # MPI programs on the kernel engine: lines of tests/mpi/testlist, over tcp. The
-# emulator is slow, so these are a few about messages. LAB_ALL=1 in the environment
-# takes every line, also those that are for shared memory elsewhere (kinds=), but
+# emulator is slow, so these are a few about messages and windows. LAB_ALL=1 in the
+# environment takes every line, also those that are for shared memory elsewhere (kinds=), but
 # two: large_count, whose messages of more than 2 GiB do not fit into a guest, and
 # coll_ahead, whose 600,000 collectives are about room in shared memory and would take
 # the emulator hours. LAB_LINES="name name.ranks ..." takes those that it names.
@@ -11,7 +11,7 @@
 need_driver
 
 LAB_ALL=${LAB_ALL:-0} LAB_LINES=${LAB_LINES:-}
-quick=" match.2 truncate.2 complete.2 burst.2 buffered.2 probe.2 cancel.2 intercomm.2 errors.3 "
+quick=" match.2 truncate.2 complete.2 burst.2 buffered.2 probe.2 cancel.2 intercomm.2 errors.3 win_sync.2 win_atomic.2 win_progress.2 "
 
 # wanted NAME RANKS
 wanted()

@@ -633,6 +633,33 @@ static void o2gk_put__and_get(void **state)
 	in_all(put_and_get);
 }
 
+/* A module has no handlers for a process to call: that ends the connection. */
+static void calls_a_module(void)
+{
+	struct o2gd_sqe q = { .op = O2GD_OP_SEND,
+			      .flags = O2GD_SERVED,
+			      .slot = 1,
+			      .addr = (uintptr_t)data,
+			      .len = 8 };
+
+	GO(open_one(&ka, 0, &no_handler, 0));
+	GO(end_open(&b, 1, 16));
+	mock_tcp_pair(fds);
+	GO(attach(&ka, 1, fds[0]));
+	GO(end_register(&b, 0, fds[1]));
+	world_close_fds();
+	assert_true(end_call(&b, O2GD_SUBMIT, &q) >= 0);
+	while (mock_run())
+		;
+	assert_int_equal(ka.lost, 1);
+}
+
+static void o2gk_open__has_no_handlers(void **state)
+{
+	body = calls_a_module;
+	world_run(with_modules);
+}
+
 /* The other end gives up, closes, while this one has requests and memory registered. */
 static void closing(void)
 {
@@ -675,6 +702,7 @@ int main(void)
 		cmocka_unit_test(o2gk_attach__again),
 		cmocka_unit_test(o2gk_isend__to_a_process),
 		cmocka_unit_test(o2gk_put__and_get),
+		cmocka_unit_test(o2gk_open__has_no_handlers),
 		cmocka_unit_test(o2gk_close__under_way),
 	};
 
