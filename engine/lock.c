@@ -50,9 +50,14 @@ static void state_release(struct eng_lock *l)
 		eng_futex_wake(&l->state, 1);
 }
 
-/* With `state`: keep the biased owner out, and wait until it is. */
+/*
+ * With `state`: keep the biased owner out, and wait until it is. If it is kept out
+ * already, since it has not come back since the last time, there is nothing to do.
+ */
 static void keep_owner_out(struct eng_lock *l)
 {
+	if (atomic_load_explicit(&l->revoke, memory_order_relaxed))
+		return;
 	atomic_store(&l->revoke, 1);
 	membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
 	for (int i = 0; i < SPINS; i++) {
@@ -99,7 +104,8 @@ void eng_lock_release_slow(struct eng_lock *l)
 {
 	l->via_state = false;
 	atomic_store_explicit(&l->owner, NULL, memory_order_relaxed);
-	if (l->bias)
+	/* The owner is back, and goes its own way again. */
+	if (l->bias == __builtin_thread_pointer())
 		atomic_store_explicit(&l->revoke, 0, memory_order_release);
 	state_release(l);
 }

@@ -8,8 +8,11 @@
  * its cache; so the lock is biased: its owner takes it with a plain store and
  * a plain load. Another thread that wants it takes `state`, announces itself
  * in `revoke`, has membarrier(2) make every thread pass a fence, and then waits
- * until the owner is out. The progress thread does that; the first other thread
- * that comes ends the bias for good, and from then on it is a plain futex lock.
+ * until the owner is out. The progress thread does that. `revoke` then stays set
+ * until the owner comes, so that a progress thread which handles one message after
+ * the other while the program computes interrupts it once, not with each. The first
+ * other thread that comes ends the bias for good, and from then on it is a plain
+ * futex lock.
  *
  * It is recursive, so that completion callbacks may start operations, and it
  * can tell whether somebody waits, so that a thread that spins in a wait holds
