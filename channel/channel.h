@@ -173,6 +173,8 @@ struct o2g_core *chan_ep_core(struct chan_ep *ep);
 u32 chan_ep_rank(const struct chan_ep *ep);
 const char *chan_ep_job(const struct chan_ep *ep);
 const unsigned char *chan_ep_secret(const struct chan_ep *ep); /* 32 bytes */
+/* Where to listen, as o2g_attr has it, or NULL; while channels are opened. */
+const char *chan_ep_listen(const struct chan_ep *ep);
 unsigned chan_ep_local_size(const struct chan_ep *ep);
 /* Is shared memory not open, or are ranks on other hosts? False is a forecast:
  * it may not reach a rank of this host, in a PID namespace of its own. */

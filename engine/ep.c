@@ -38,6 +38,7 @@ static void set_identity(struct o2g_ep *ep, const struct o2g_attr *attr)
 	ep->doomed = attr->doomed;
 	ep->resolve_arg = attr->arg;
 	ep->local_size = attr->local_size;
+	ep->listen = attr->listen;
 	memcpy(ep->secret, attr->secret, sizeof(ep->secret));
 	snprintf(ep->job, sizeof(ep->job), "%s", attr->job ? attr->job : "");
 	if (gethostname(ep->host, sizeof(ep->host) - 1))
@@ -105,6 +106,7 @@ int ep_open(const struct o2g_attr *attr, struct kern *kern, struct o2g_ep **out)
 	ep_unlock(ep);
 	if (err)
 		goto err_channels;
+	ep->listen = NULL;
 	eng_async_start(ep);
 	eng_forked_add(ep);
 	*out = ep;

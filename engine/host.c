@@ -17,6 +17,11 @@ const char *chan_ep_job(const struct chan_ep *ep)
 	return ((const struct o2g_ep *)ep)->job;
 }
 
+const char *chan_ep_listen(const struct chan_ep *ep)
+{
+	return ((const struct o2g_ep *)ep)->listen;
+}
+
 const unsigned char *chan_ep_secret(const struct chan_ep *ep)
 {
 	return ((const struct o2g_ep *)ep)->secret;

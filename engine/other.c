@@ -122,18 +122,25 @@ int o2g_peer_add(struct o2g_ep *ep, const struct o2g_identity *who,
 	return err;
 }
 
+/* The driver knows ranks of its own job for as long as the endpoint lives. */
+static int may_be_deleted(const struct o2g_ep *ep, int peer)
+{
+	const struct eng_peer *p = eng_peer_known(ep, peer);
+
+	if (peer == ep->rank || !eng_peer_exists(ep, peer))
+		return -EINVAL;
+	return p && !p->other && ep->driver ? -EOPNOTSUPP : 0;
+}
+
 int o2g_peer_del(struct o2g_ep *ep, int peer)
 {
-	struct eng_peer *p;
-	int err = 0;
+	int err;
 
 	if (!ep_enter(ep))
 		return -O2G_ERR_FORKED;
-	p = eng_peer_known(ep, peer);
-	if (p && p->other)
-		eng_peer_del(p);
-	else
-		err = -EINVAL;
+	err = may_be_deleted(ep, peer);
+	if (!err && eng_peer_known(ep, peer))
+		eng_peer_del(eng_peer_known(ep, peer));
 	ep_unlock(ep);
 	return err;
 }

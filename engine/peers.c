@@ -129,6 +129,11 @@ void peers_del(struct eng_peers *t, u32 number)
 {
 	u32 slot = slot_of(number);
 
+	if (number < t->own) {
+		t->chunks[number / PEERS_CHUNK][number % PEERS_CHUNK] = NULL;
+		return;
+	}
+
 	env_assert(peers_other(t, number));
 	t->others[slot].generation =
 		(t->others[slot].generation + 1) % PEERS_GENERATIONS;

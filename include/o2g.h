@@ -117,6 +117,12 @@ struct o2g_attr {
 	 */
 	int (*doomed)(void *arg, uint64_t tag, int which);
 	void *arg; /* of all four */
+	/*
+	 * Where it is to be found: "ADDRESS:PORT", with an IPv6 address in brackets,
+	 * or ":PORT" for all addresses of the host; port 0 is any. NULL: where
+	 * O2G_TCP_INTERFACES and O2G_TCP_PORTS say.
+	 */
+	const char *listen;
 };
 
 int o2g_open(const struct o2g_attr *attr, struct o2g_ep **ep);
@@ -147,7 +153,11 @@ void o2g_identify(const struct o2g_ep *ep, struct o2g_identity *who);
  */
 int o2g_peer_add(struct o2g_ep *ep, const struct o2g_identity *who,
 		 const char *address, const unsigned char *secret, int *peer);
-/* Say goodbye to it and forget it; its requests end with O2G_ERR_PEER. */
+/*
+ * Say goodbye to it and forget it; its requests end with O2G_ERR_PEER. A rank of our own
+ * job may connect again afterwards, as if it had never been there. -EOPNOTSUPP: it is of
+ * our own job, and the driver carries that.
+ */
 int o2g_peer_del(struct o2g_ep *ep, int peer);
 
 /*

@@ -34,6 +34,7 @@
 
 #include "clock.h"
 #include "conn.h"
+#include "given.h"
 #include "log.h"
 #include "secure.h"
 #include "settings.h"
@@ -150,6 +151,41 @@ int tcp_listen_at(const struct tcp_addr *addrs, u32 n, u32 rank, char *why,
 		snprintf(why, why_size, "cannot listen on %s: %s%s",
 			 tcp_addr_ip(&p.at, text, sizeof(text)), strerror(-fd),
 			 fd == -EMFILE ? "; raise `ulimit -n`" : "");
+	return fd;
+}
+
+/* At an address that is not there the network may be coming up: whoever asks for it
+ * decides. */
+static int listen_given(struct tcp_chan *c, char *why, size_t why_size)
+{
+	const char *text = chan_ep_listen(c->chan.ep);
+	struct place p = { .ipv4 = true };
+	struct tcp_given g;
+	int fd;
+
+	if (tcp_given_parse(text, &g)) {
+		snprintf(
+			why, why_size,
+			"cannot listen at \"%s\": ADDRESS:PORT, [IPv6]:PORT or :PORT is expected",
+			text);
+		return -EINVAL;
+	}
+	c->anywhere = g.anywhere;
+	p.at = g.at;
+	if (g.anywhere)
+		p.at.family = AF_INET6; /* takes IPv4 as well, */
+	fd = listen_on(&p, g.port);
+	if (fd == -EAFNOSUPPORT && g.anywhere) {
+		p.at.family = AF_INET; /* unless the host has none */
+		fd = listen_on(&p, g.port);
+	}
+	if (fd < 0)
+		snprintf(why, why_size, "cannot listen at %s: %s", text,
+			 strerror(-fd));
+	if (!g.anywhere) {
+		c->addrs[0] = g.at;
+		c->naddrs = 1;
+	}
 	return fd;
 }
 
@@ -473,7 +509,7 @@ bool tcp_came_in_at(int fd, const struct tcp_addr *addrs, u32 n)
 static void slot_start(struct tcp_chan *c, struct tcp_slot *s, int fd,
 		       bool marked)
 {
-	if (!tcp_came_in_at(fd, c->addrs, c->naddrs)) {
+	if (!c->anywhere && !tcp_came_in_at(fd, c->addrs, c->naddrs)) {
 		stranger(c, fd, "it came in at an address we do not use");
 		close(fd);
 		return;
@@ -580,9 +616,13 @@ static void accept_timer(struct chan_timer *t)
 
 int tcp_listen(struct tcp_chan *c, char *why, size_t why_size)
 {
-	int fd = tcp_listen_at(c->addrs, c->naddrs, chan_ep_rank(c->chan.ep),
-			       why, why_size);
-	int err;
+	int fd, err;
+
+	if (chan_ep_listen(c->chan.ep))
+		fd = listen_given(c, why, why_size);
+	else
+		fd = tcp_listen_at(c->addrs, c->naddrs,
+				   chan_ep_rank(c->chan.ep), why, why_size);
 
 	if (fd < 0)
 		return fd;

@@ -26,6 +26,7 @@ struct tcp_chan {
 	char host[64];
 	struct tcp_addr addrs[TCP_ADDRS];
 	u32 naddrs;
+	bool anywhere; /* every address of this host will do */
 	u16 port;
 	bool slow_said; /* that a peer is slow at first contact */
 	struct tcp_hello_key key;

@@ -26,6 +26,11 @@ u32 chan_ep_rank(const struct chan_ep *ep)
 	return host_of(ep)->rank;
 }
 
+const char *chan_ep_listen(const struct chan_ep *ep)
+{
+	return NULL;
+}
+
 const char *chan_ep_job(const struct chan_ep *ep)
 {
 	return host_of(ep)->job;
