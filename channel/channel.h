@@ -116,6 +116,14 @@ struct chan_ops {
 		      const struct o2g_hdr *h, const void *buf, u64 len);
 
 	/*
+	 * The peer is ready for @len bytes of this send. True: they may go by reference
+	 * to their pages, and the send is complete when the peer has answered; before
+	 * it ends otherwise, disconnect() resets the connection. NULL: never.
+	 */
+	bool (*lend)(struct chan *c, struct chan_peer *p,
+		     const struct o2g_req *req, u64 len);
+
+	/*
 	 * Take what has arrived and push what is queued, at the places where
 	 * something is likely: cheap when there is nothing. Full rounds go
 	 * through the watch callbacks. Returns the number of packets handled.

@@ -78,6 +78,9 @@ enum o2g_req_flags {
 	O2G_REQF_SERVED = 32,	/* send: for a handler */
 	O2G_REQF_FETCH = 64,	/* atomic: with a result */
 	O2G_REQF_FILLED = 128,	/* atomic: DATA comes into its result */
+	/* send: its memory is read as long as the receiver has not got all of it, so
+	 * that is said by whoever announces it: DATA with REFERENCE */
+	O2G_REQF_REFERENCE = 256,
 };
 
 /* A packet a channel could not send at once; queued in the channel. */
@@ -111,7 +114,8 @@ struct o2g_req {
 	void *owner;		      /* the engine's, for its own use */
 	struct o2g_match_entry match; /* recv: source, tag, ignore as asked */
 	struct o2g_peer *peer; /* whom it talks to; recv: set when matched */
-	u8 kind, state, flags;
+	u8 kind, state;
+	u16 flags;
 	int status;  /* 0 or negative errno, valid when done */
 	u64 id;	     /* engine's cookie for it, never 0 */
 	u64 tag;     /* send: tag. recv: of the matched message */
@@ -286,6 +290,12 @@ struct o2g_core_ops {
 	struct o2g_req *(*reply_alloc)(struct o2g_core *c, struct o2g_peer *p);
 	/* RTS: an address the peer can read this send at; false if it cannot. */
 	bool (*expose)(struct o2g_core *c, struct o2g_req *req, u64 *addr);
+	/*
+	 * CTS has come for @len bytes of this send. True: its memory is in use until
+	 * the peer answers, not only until it is sent (O2G_REQF_REFERENCE). NULL: as
+	 * the request says.
+	 */
+	bool (*lend)(struct o2g_core *c, struct o2g_req *req, u64 len);
 	/* The peer said BYE. Soon, but not from inside this call, the engine
 	 * closes the connection and calls o2g_proto_peer_down(). */
 	void (*bye)(struct o2g_core *c, struct o2g_peer *p);
@@ -393,7 +403,8 @@ void o2g_proto_drop(struct o2g_core *c, struct o2g_unexp *u);
 /*
  * A header arrived on @p's connection. O2G_PROTO_OK, and rx->sink says where
  * the body goes; anything else: close the connection. Call end also when there
- * is no body.
+ * is no body; but with REFERENCE not on a connection that is reset, however much of it
+ * was there: its sender may have changed it since.
  */
 enum o2g_proto_reason o2g_proto_rx_begin(struct o2g_core *c, struct o2g_peer *p,
 					 const struct o2g_hdr *h,
@@ -405,7 +416,8 @@ void o2g_proto_go_on(struct o2g_core *c, struct o2g_peer *p);
 /* The packet for which xmit returned 1 is out. */
 void o2g_proto_sent(struct o2g_core *c, struct o2g_req *req);
 /*
- * The peer is gone. The channel has dropped its rx and forgotten every tx. All
+ * The peer is gone. The channel has dropped its rx and forgotten every tx, and if it
+ * sends by reference (O2G_REQF_REFERENCE) it has reset the connection. All
  * that needs the peer completes with @err; receives from any source do too,
  * unless it said BYE.
  */

@@ -425,6 +425,9 @@ enum o2g_proto_reason o2g_recv_rx_data(struct o2g_core *c, struct o2g_peer *p,
 					   req->len;
 	if (h->aux != req->got || h->length > want - req->got || h->length == 0)
 		return O2G_PROTO_BAD_RANGE;
+	if (unlikely(h->flags & O2G_PKTF_REFERENCE) &&
+	    (req->kind != O2G_REQ_RECV || h->length != want - req->got))
+		return O2G_PROTO_BAD_RANGE;
 	sink_to_req(&rx->sink, req, req->got, h->length);
 	rx->req = req;
 	/* A peer may have two connections, and its packets are not trusted. */
@@ -447,6 +450,10 @@ void o2g_recv_rx_data_end(struct o2g_core *c, struct o2g_rx *rx)
 		if (req->got == req->len)
 			o2g_rma_get_end(c, req, 0);
 	} else if (req->got == min_u64(req->len, req->msg_len)) {
+		/* Only now may its sender use the memory again. */
+		if (unlikely(rx->hdr.flags & O2G_PKTF_REFERENCE))
+			xmit_answer(c, req->peer, O2G_PKT_FIN, rx->hdr.tag, 0,
+				    0);
 		finish(c, req, recv_status(req));
 	}
 }

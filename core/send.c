@@ -6,6 +6,7 @@
  *	   \                       \--SYNC--> wait --FIN-------> done
  *	    \--large, or extra credit--> RTS --> wait --FIN----> done  (it read)
  *	     \                                     \--CTS--> DATA* > done
+ *	      \                                           REFERENCE: wait --FIN--> done
  *	      \--no credit--> stalled (in order) --credit--> as above
  *
  * A request that waits for an answer is put in the peer's list before its
@@ -221,12 +222,28 @@ void o2g_send_calls(struct o2g_core *c, struct o2g_peer *p)
 	p->calling = false;
 }
 
+/* The last piece of a send by reference: over when the receiver says that it has it. */
+static void send_last_data(struct o2g_core *c, struct o2g_req *req,
+			   struct o2g_hdr *h)
+{
+	u64 off = req->got;
+
+	h->flags = O2G_PKTF_REFERENCE;
+	h->tag = req->id;
+	req->got += h->length;
+	wait_for_answer(req);
+	if (xmit(c, req->peer, h, req, off, h->length) > 0)
+		req->state = O2G_ST_XMIT;
+}
+
 /*
  * Send the rest of what the receiver (or getter) asked for, msg_len bytes of
  * which `got` are out.
  */
 void o2g_send_data(struct o2g_core *c, struct o2g_req *req)
 {
+	bool reference = req->flags & O2G_REQF_REFERENCE;
+
 	while (req->got < req->msg_len) {
 		u64 n = min_u64(req->msg_len - req->got, c->data_chunk);
 		struct o2g_hdr h = { .type = O2G_PKT_DATA,
@@ -236,6 +253,10 @@ void o2g_send_data(struct o2g_core *c, struct o2g_req *req)
 		u64 off = req->got;
 		int ret;
 
+		if (reference && off + n == req->msg_len) {
+			send_last_data(c, req, &h);
+			return;
+		}
 		req->got += n;
 		req->state = O2G_ST_XMIT;
 		ret = xmit(c, req->peer, &h, req, off, n);
@@ -244,6 +265,8 @@ void o2g_send_data(struct o2g_core *c, struct o2g_req *req)
 	}
 	if (req->kind == O2G_REQ_REPLY)
 		o2g_reply_end(c, req, 0);
+	else if (reference)
+		req->state = O2G_ST_WAIT;
 	else
 		finish(c, req, 0);
 }
@@ -271,6 +294,8 @@ enum o2g_proto_reason o2g_send_rx_cts(struct o2g_core *c, struct o2g_peer *p,
 	if (h->length > req->len || h->length == 0)
 		return O2G_PROTO_BAD_RANGE;
 	req->flags |= O2G_REQF_GOT_CTS;
+	if (c->ops->lend && c->ops->lend(c, req, h->length))
+		req->flags |= O2G_REQF_REFERENCE;
 	req->remote = h->aux;
 	req->msg_len = h->length;
 	req->got = 0;
@@ -309,7 +334,7 @@ enum o2g_proto_reason o2g_send_rx_cancel_ack(struct o2g_core *c,
 	req->flags &= ~O2G_REQF_CANCEL;
 	if (!h->aux)
 		return O2G_PROTO_OK;
-	if (req->state != O2G_ST_WAIT)
+	if (req->state != O2G_ST_WAIT || req->flags & O2G_REQF_GOT_CTS)
 		return O2G_PROTO_BAD_STATE;
 	req->flags |= O2G_REQF_CANCELLED;
 	finish(c, req, -O2G_ERR_CANCELLED);

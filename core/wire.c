@@ -16,7 +16,7 @@ static const struct pkt_rule rules[O2G_PKT_MAX] = {
 				  O2G_PKTF_SERVED,
 			  O2G_BODY_MAX },
 	[O2G_PKT_CTS] = { "CTS", 0, O2G_BODY_MAX },
-	[O2G_PKT_DATA] = { "DATA", 0, O2G_BODY_MAX },
+	[O2G_PKT_DATA] = { "DATA", O2G_PKTF_REFERENCE, O2G_BODY_MAX },
 	[O2G_PKT_FIN] = { "FIN", 0, O2G_BODY_MAX },
 	[O2G_PKT_CREDIT] = { "CREDIT",
 			     O2G_PKTF_STALLED | O2G_PKTF_ENVELOPE |

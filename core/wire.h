@@ -8,7 +8,8 @@
  *	 4  credit   u32   bytes of budget returned to the receiver of this packet
  *	 8  src      u32   endpoint that sent it
  *	12  dst      u32   endpoint it is for
- *	16  tag      u64   EAGER, RTS: the tag. PUT, GET, ATOMIC: the memory key
+ *	16  tag      u64   EAGER, RTS: the tag. PUT, GET, ATOMIC: the memory key.
+ *	                   DATA with REFERENCE: the send
  *	24  length   u64   EAGER, DATA, PUT, ATOMIC: body. RTS: message. CTS, GET:
  *	                   wanted. FIN, NAK: of the piece that they answer
  *	32  cookie   u64   the request this packet belongs to, at one of the ends
@@ -71,6 +72,8 @@ enum o2g_pkt_flags {
 	 * that it gives is for such messages */
 	O2G_PKTF_SERVED = 16,
 	O2G_PKTF_FETCH = 32, /* ATOMIC: answer with the values from before */
+	O2G_PKTF_REFERENCE =
+		64, /* DATA: the last one; send FIN when it is here */
 };
 
 struct o2g_wire_hdr {

@@ -248,6 +248,15 @@ static bool expose(struct o2g_core *c, struct o2g_req *req, u64 *addr)
 	return true;
 }
 
+/* Its channel may send a large message by reference to its pages. */
+static bool lend(struct o2g_core *c, struct o2g_req *req, u64 len)
+{
+	struct chan_peer *cp = container_of(req->peer, struct chan_peer, core);
+
+	return cp->chan && cp->chan->ops->lend &&
+	       cp->chan->ops->lend(cp->chan, cp, req, len);
+}
+
 static void departed(struct o2g_core *c, struct o2g_req *req)
 {
 	struct eng_req *r = eng_req_of(req);
@@ -289,5 +298,6 @@ const struct o2g_core_ops eng_core_ops = {
 	.departed = departed,
 	.reply_alloc = reply_alloc,
 	.expose = expose,
+	.lend = lend,
 	.bye = bye,
 };

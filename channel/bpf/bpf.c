@@ -7,6 +7,7 @@
 #include <sys/epoll.h>
 
 #include "settings.h"
+#include "tcp/lend.h"
 #include "tcp/send.h"
 
 /* Where ranks take turns on a core nobody waits for the lock of a socket. */
@@ -90,6 +91,7 @@ const struct chan_ops bpf_chan_ops = {
 	.deny = tcp_deny,
 	.send = tcp_send,
 	.inject = tcp_inject,
+	.lend = tcp_lend_chosen,
 	.poll = bpf_poll,
 	.flush = tcp_flush,
 	.arm = bpf_arm,

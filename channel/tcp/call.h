@@ -91,13 +91,15 @@ static inline ssize_t tcp_call_recvmsg(int fd, struct msghdr *m)
 	return n;
 }
 
-static inline ssize_t tcp_call_sendmsg(int fd, const struct msghdr *m)
+/* @flags: MSG_MORE, or 0. */
+static inline ssize_t tcp_call_sendmsg(int fd, const struct msghdr *m,
+				       int flags)
 {
 	long n;
 
 	do
 		n = tcp_call(SYS_sendmsg, fd, (long)m,
-			     MSG_DONTWAIT | MSG_NOSIGNAL, 0);
+			     MSG_DONTWAIT | MSG_NOSIGNAL | flags, 0);
 	while (__builtin_expect(n < 0, 0) && tcp_call_again_msg(n, m, false));
 	return n;
 }

@@ -168,13 +168,23 @@ static int take_second(struct tcp_conn *k)
 	return fd;
 }
 
+/* Its sends end in an error now. What they have lent must not be taken for good. */
+static void close_at_end(int fd, bool reset)
+{
+	if (fd < 0)
+		return;
+	if (reset)
+		tcp_lend_reset(fd);
+	close(fd);
+}
+
 /*
  * Nobody else holds it: the peer's link is cleared here or was another
  * channel's, and every list, timer and watch that knows it is left.
  */
 void tcp_conn_destroy(struct tcp_conn *k)
 {
-	int fd, out;
+	bool reset = tcp_lend_open(k);
 
 	if (is_bound(k))
 		k->peer->link = NULL;
@@ -182,12 +192,8 @@ void tcp_conn_destroy(struct tcp_conn *k)
 	tcp_split_stop(k);
 	tcp_secure_stop(k);
 	chan_timer_del(k->chan->chan.ep, &k->timer);
-	fd = take_fd(k);
-	if (fd >= 0)
-		close(fd);
-	out = take_second(k);
-	if (out >= 0)
-		close(out);
+	close_at_end(take_fd(k), reset);
+	close_at_end(take_second(k), reset);
 	tcp_send_drop(k);
 	cool(k);
 	o2g_list_del(&k->in.more);
@@ -477,7 +483,7 @@ void tcp_disconnect(struct chan *chan, struct chan_peer *p, bool orderly)
 
 	if (!k)
 		return;
-	if (orderly && k->out.state != TCP_OUT_BROKEN) {
+	if (orderly && k->out.state != TCP_OUT_BROKEN && !tcp_lend_open(k)) {
 		tcp_push(k);
 		fd = take_fd(k);
 		second = k->sockets == TCP_TWO ? take_second(k) :

@@ -122,6 +122,22 @@ struct tcp_out {
 	struct o2g_burst burst; /* of small packets */
 	struct o2g_list dirty;	/* chan->dirty: buf[] waits for a flush */
 	struct tcp_tls *tls;	/* NULL: no TLS, or the kernel's */
+	bool lent;		/* something was: lend.h */
+};
+
+/* Lending or copying, by length: lend_choice.c. */
+#define TCP_LEND_CLASSES 4
+struct tcp_lend_class {
+	u8 count;    /* of messages, from the first trial on */
+	bool copies; /* that was quicker */
+	u32 best[2]; /* ps for a byte: copied, lent */
+};
+
+struct tcp_lend_trial {
+	u64 id; /* the send that is looked at; 0: none */
+	u64 start, len;
+	bool copies;
+	struct tcp_lend_class *class;
 };
 
 struct tcp_conn {
@@ -130,6 +146,10 @@ struct tcp_conn {
 	u8 state, sockets;
 	struct tcp_in in;
 	struct tcp_out out;
+	struct {
+		struct tcp_lend_class of[TCP_LEND_CLASSES];
+		struct tcp_lend_trial trial;
+	} lend;
 	struct o2g_list all;	   /* chan->conns */
 	struct chan_timer timer;   /* dialling, or reporting out.err */
 	struct tcp_dial *dial;	   /* while DIALING, unless the peer does */

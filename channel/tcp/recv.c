@@ -25,6 +25,7 @@
 
 #include "call.h"
 #include "intake.h"
+#include "lend.h"
 #include "quick.h"
 #include "send.h"
 #include "split.h"
@@ -53,6 +54,8 @@ static int rx_begin(void *ctx, const struct o2g_hdr *h)
 		k->in.rx.hdr = *h;
 		t->reason = tcp_split_moved(k, h);
 	} else {
+		if (h->type == O2G_PKT_FIN)
+			tcp_lend_answered(k, h->cookie);
 		t->reason = o2g_proto_rx_begin(k->chan->core, &k->peer->core, h,
 					       &k->in.rx);
 	}
@@ -72,6 +75,9 @@ static int rx_end(void *ctx)
 	struct tcp_conn *k = t->conn;
 
 	t->packets++;
+	if (unlikely(k->in.rx.hdr.flags & O2G_PKTF_REFERENCE) &&
+	    tcp_lend_is_reset(k->in.sock.watch.fd))
+		return -ECONNRESET;
 	if (unlikely(k->in.state == TCP_IN_MOVED)) {
 		o2g_stream_end(&k->in.stream);
 		return 0;

@@ -4,7 +4,8 @@
  *
  * A packet goes out at once, header and body in one call, straight from the
  * user's memory; what the socket does not take is queued. Order is always: the
- * batch (buf[]), then the queue, then new packets.
+ * batch (buf[]), then the queue, then new packets. A body that is lent (lend.h) goes
+ * through the queue, and has calls of its own.
  *
  * The batch is for programs that send many small messages in a row (burst.h). It
  * is flushed by the engine as soon as the program waits or tests, and by a timer if
@@ -19,6 +20,7 @@
 #include <sys/uio.h>
 
 #include "call.h"
+#include "lend.h"
 #include "split.h"
 #include "tcp.h"
 #include "tls.h"
@@ -29,6 +31,7 @@
 struct out_vec {
 	struct o2g_seg v[TCP_IOV]; /* struct iovec */
 	u32 n;
+	int flags; /* MSG_MORE: what follows has a call of its own */
 	u64 bytes;
 };
 
@@ -87,7 +90,7 @@ static ssize_t vec_send(struct tcp_conn *k, struct out_vec *o)
 
 	if (unlikely(k->out.tls))
 		return send_sealed(k, o->v, o->n);
-	return tcp_call_sendmsg(k->out.fd, &m);
+	return tcp_call_sendmsg(k->out.fd, &m, o->flags);
 }
 
 /* The same of one piece. */
@@ -146,12 +149,15 @@ static void push_advance(struct tcp_conn *k, u64 n, struct o2g_list *done)
 	}
 }
 
-static void push_collect(struct tcp_conn *k, struct out_vec *o)
+/* @copied has no pages to lend. */
+static void push_collect(struct tcp_conn *k, struct out_vec *o,
+			 const struct o2g_tx *copied)
 {
 	struct tcp_out *out = &k->out;
 	struct o2g_list *i;
 
 	o->n = 0;
+	o->flags = 0;
 	o->bytes = 0;
 	if (!buf_empty(out))
 		vec_add(o, out->buf + out->head, out->tail - out->head);
@@ -163,6 +169,10 @@ static void push_collect(struct tcp_conn *k, struct out_vec *o)
 		if (tx->hdr_done < O2G_HDR_SIZE)
 			vec_add(o, tx->hdr + tx->hdr_done,
 				O2G_HDR_SIZE - tx->hdr_done);
+		if (unlikely(tx != copied && tcp_lend_wants(k, tx))) {
+			o->flags = MSG_MORE;
+			return;
+		}
 		if (tx->left &&
 		    !vec_add_body(k->chan, o, tx->req, tx->off, tx->left))
 			return;
@@ -171,16 +181,44 @@ static void push_collect(struct tcp_conn *k, struct out_vec *o)
 	}
 }
 
+/* The next bytes to go are those of a body that is lent. */
+static struct o2g_tx *lent_body(struct tcp_conn *k)
+{
+	struct tcp_out *out = &k->out;
+	struct o2g_tx *tx;
+
+	if (!buf_empty(out) || o2g_list_empty(&out->queue))
+		return NULL;
+	tx = o2g_list_first(&out->queue, struct o2g_tx, link);
+	return tx->hdr_done == O2G_HDR_SIZE && tcp_lend_wants(k, tx) ? tx :
+								       NULL;
+}
+
+/* What is next, of which *want bytes are tried. */
+static ssize_t push_next(struct tcp_conn *k, u64 *want)
+{
+	struct o2g_tx *lent = lent_body(k);
+	ssize_t n = -EOPNOTSUPP;
+	struct out_vec o;
+
+	if (unlikely(lent))
+		n = tcp_lend(k, lent, want);
+	if (n != -EOPNOTSUPP)
+		return n;
+	push_collect(k, &o, lent);
+	*want = o.bytes;
+	return vec_send(k, &o);
+}
+
 /* One call. */
 static void push_once(struct tcp_conn *k)
 {
 	struct o2g_list done;
-	struct out_vec o;
 	ssize_t n;
+	u64 want;
 
 	o2g_list_init(&done);
-	push_collect(k, &o);
-	n = vec_send(k, &o);
+	n = push_next(k, &want);
 	if (n < 0 && n != -EAGAIN) {
 		tcp_conn_broken(k, n);
 		return;
@@ -194,7 +232,7 @@ static void push_once(struct tcp_conn *k)
 		o2g_list_del(&tx->link);
 		o2g_proto_sent(k->chan->core, tx->req);
 	}
-	if ((u64)n < o.bytes && k->out.state == TCP_OUT_PUSHING)
+	if ((u64)n < want && k->out.state == TCP_OUT_PUSHING)
 		tcp_conn_block(k);
 }
 
@@ -315,6 +353,7 @@ static ssize_t send_large(struct tcp_conn *k, const u8 *hdr,
 	ssize_t n;
 
 	o.n = 0;
+	o.flags = 0;
 	o.bytes = 0;
 	vec_add(&o, hdr, O2G_HDR_SIZE);
 	vec_add_body(k->chan, &o, req, off, len);
@@ -333,6 +372,8 @@ static int send_now(struct tcp_conn *k, const struct o2g_hdr *h,
 	ssize_t n;
 
 	o2g_wire_encode(h, hdr);
+	if (unlikely(req && req->flags & O2G_REQF_REFERENCE))
+		return enqueue(k, hdr, 0, req, off, len);
 	n = len <= TCP_SMALL ? send_small(k, hdr, req, off, len) :
 			       send_large(k, hdr, req, off, len);
 	if (unlikely(n < 0 && n != -EAGAIN)) {

@@ -111,6 +111,7 @@ int tcp_chan_init(struct tcp_chan *c, const struct chan_ops *ops,
 	o2g_list_init(&c->alive_timer.link);
 	c->flush_timer.fn = tcp_flush_timer;
 	o2g_batch_init(&c->batch);
+	tcp_lender_init(&c->lender);
 	tcp_host_name(c->host, sizeof(c->host));
 	err = choose_addresses(c, why, why_size);
 	return err ? err : tcp_listen(c, why, why_size);
@@ -126,6 +127,7 @@ void tcp_chan_cleanup(struct tcp_chan *c)
 	tcp_alive_stop(c);
 	tcp_linger_finish(c);
 	chan_timer_del(c->chan.ep, &c->flush_timer);
+	tcp_lender_close(&c->lender);
 }
 
 static int tcp_open(struct chan_ep *ep, struct chan **chan, char *why,
@@ -191,6 +193,7 @@ const struct chan_ops tcp_chan_ops = {
 	.deny = tcp_deny,
 	.send = tcp_send,
 	.inject = tcp_inject,
+	.lend = tcp_lend_chosen,
 	.poll = tcp_poll,
 	.flush = tcp_flush,
 	.arm = tcp_arm,

@@ -7,6 +7,7 @@
 #include "burst.h"
 #include "channel.h"
 #include "hello.h"
+#include "lend.h"
 #include "listen.h"
 
 #define TCP_STAGE_MIN 4096
@@ -60,6 +61,8 @@ struct tcp_chan {
 	bool alive_set;		       /* ... while there are connections */
 	struct o2g_list lingering;
 	struct chan_timer linger_timer;
+
+	struct tcp_lender lender;
 
 	u8 stage[TCP_STAGE_MAX];
 	u8 view[TCP_VIEW]; /* what goes out of one */

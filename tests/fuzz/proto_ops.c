@@ -50,8 +50,10 @@ static void do_send(struct mock *m, u32 to, u64 tag, u64 len, bool sync)
 				       contents(x->number), len))
 		mock_next_number++;
 	else
-		x->req = mock_send(m, to, tag, contents(x->number), len,
-				   sync ? O2G_REQF_SYNC : 0);
+		x->req = mock_send(
+			m, to, tag, contents(x->number), len,
+			(sync ? O2G_REQF_SYNC : 0) |
+				(x->number % 3 ? 0 : O2G_REQF_REFERENCE));
 }
 
 static void op_send(struct input *in)
@@ -334,6 +336,8 @@ static void op_hostile(struct input *in)
 		h.flags |= h.flags & 4 ? O2G_PKTF_SERVED : 0;
 	else if (h.type == O2G_PKT_CREDIT)
 		h.flags |= h.cookie & 1 ? O2G_PKTF_SERVED : 0;
+	else if (h.type == O2G_PKT_DATA)
+		h.flags = h.tag & 1 ? O2G_PKTF_REFERENCE : 0;
 	if (in_u8(in) == 0xff)
 		h.dst = in_u8(in);
 	body = o2g_wire_body(&h);

@@ -121,6 +121,8 @@ void start_world(struct input *in)
 
 		c->peer.eager_max = eager[b >> 6];
 		c->peer.can_get = a & 0x20;
+		if (!(b & 4) && i / MOCK_ENDS != i % MOCK_ENDS)
+			c->lend_min = 0;
 		/* To oneself there is no quick way. */
 		if (a & 0x80 && i / MOCK_ENDS != i % MOCK_ENDS)
 			c->peer.inject_max = c->peer.eager_max + 1;

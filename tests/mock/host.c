@@ -244,6 +244,14 @@ static bool core_expose(struct o2g_core *c, struct o2g_req *req, u64 *addr)
 	return true;
 }
 
+static bool core_lend(struct o2g_core *c, struct o2g_req *req, u64 len)
+{
+	struct chan_peer *cp = peer_of(req->peer);
+
+	return cp->chan->ops->lend &&
+	       cp->chan->ops->lend(cp->chan, cp, req, len);
+}
+
 /* No memory is registered here. */
 static int core_mem(struct o2g_core *c, struct o2g_peer *p, u64 key, u64 offset,
 		    u64 len, bool write, struct o2g_seg *seg)
@@ -261,6 +269,7 @@ static const struct o2g_core_ops core_ops = {
 	.get = core_get,
 	.mem = core_mem,
 	.expose = core_expose,
+	.lend = core_lend,
 };
 
 /* --- life --- */

@@ -51,6 +51,7 @@ struct mock_conn *mock_join_test(struct mock *m, u32 rank, u32 credit)
 	o2g_stream_init(&c->in);
 	o2g_peer_init(&m->core, &c->peer, rank);
 	c->peer.eager_max = 1024;
+	c->lend_min = ~0ull;
 	if (credit) {
 		m->core.granted_total += (u64)credit - c->peer.granted;
 		c->peer.credit = c->peer.granted = credit;

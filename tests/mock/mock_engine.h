@@ -40,6 +40,7 @@ struct mock_conn {
 	struct o2g_list out;	/* sent, not yet taken by the other end */
 	struct o2g_list held;	/* what xmit answered 1 to, and all behind it */
 	unsigned hold;		/* hold the next so many packets with a req */
+	u64 lend_min;		/* sends from this length on go by reference */
 	struct o2g_stream in;
 	struct o2g_rx rx;
 	u64 whole; /* plain eager packets shorter than this that lie in
@@ -61,7 +62,8 @@ struct mock_req {
 	struct o2g_seg segs[3];
 	/* what it ended with; `core` must not be touched any more */
 	bool done;
-	u8 kind, flags;
+	u8 kind;
+	u16 flags;
 	int status;
 	u32 src;
 	u64 tag, len, msg_len, got;
@@ -123,7 +125,7 @@ void mock_req_free(struct mock_req *r);
 
 /* Start one, and give it back (it may be done already). */
 struct mock_req *mock_send(struct mock *m, u32 to, u64 tag, const void *data,
-			   u64 len, u8 flags);
+			   u64 len, u16 flags);
 struct mock_req *mock_recv(struct mock *m, u32 from, u64 tag, u64 ignore,
 			   u64 len);
 struct mock_req *mock_mrecv(struct mock *m, struct o2g_unexp *u, u64 len);

@@ -172,6 +172,11 @@ static bool op_expose(struct o2g_core *core, struct o2g_req *req, u64 *addr)
 	return mock_of(core)->exposes;
 }
 
+static bool op_lend(struct o2g_core *core, struct o2g_req *req, u64 len)
+{
+	return len >= container_of(req->peer, struct mock_conn, peer)->lend_min;
+}
+
 static int op_get(struct o2g_core *core, struct o2g_req *recv, u64 addr,
 		  u64 len)
 {
@@ -303,5 +308,6 @@ const struct o2g_core_ops mock_core_ops = {
 	.served = op_served,
 	.reply_alloc = op_reply_alloc,
 	.expose = op_expose,
+	.lend = op_lend,
 	.bye = op_bye,
 };

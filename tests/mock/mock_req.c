@@ -58,7 +58,7 @@ static void fill(struct mock_req *r, const void *data, u64 len)
 }
 
 struct mock_req *mock_send(struct mock *m, u32 to, u64 tag, const void *data,
-			   u64 len, u8 flags)
+			   u64 len, u16 flags)
 {
 	struct mock_req *r = mock_req(m, O2G_REQ_SEND, len, 1 + len % 3);
 

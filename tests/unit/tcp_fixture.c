@@ -55,6 +55,7 @@ bool only_ipv6(struct host *h)
 int setup(void **state)
 {
 	settings->tcp_timeout = 10;
+	settings->tcp_lend = 64 << 10;
 	settings->tcp_sndbuf = settings->tcp_rcvbuf = 0;
 	settings->tcp_ports = "";
 	both[0] = a = open_host(0);

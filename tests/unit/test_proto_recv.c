@@ -202,6 +202,56 @@ static void o2g_proto_recv__data_in_pieces(void **state)
 	ends(s, 0);
 }
 
+/* The sender's request lives until the last byte is here, however it comes. */
+static void o2g_proto_recv__by_reference(void **state)
+{
+	static const u64 room[] = { 5000, 7000, 3000 };
+
+	a.core.data_chunk = 700;
+	for (int i = 0; i < 3; i++) {
+		struct mock_req *r = mock_recv(&b, 0, 7, 0, room[i]), *s;
+		bool short_of = room[i] < 5000;
+
+		s = mock_send(&a, 1, 7, data, 5000, O2G_REQF_REFERENCE);
+		while (!r->done || !s->done) {
+			size_t moved =
+				mock_deliver(ab, 13) + mock_deliver(ba, 13);
+
+			assert_true(moved > 0);
+			assert_true(r->done || !s->done);
+		}
+		if (short_of)
+			ends(r, -O2G_ERR_TRUNCATED);
+		else
+			got(r, 5000);
+		ends(s, 0);
+	}
+}
+
+static void o2g_proto_recv__reference_on_the_last_only(void **state)
+{
+	struct mock_req *r = mock_recv(&t, 1, 7, 0, 1000);
+	struct mock_req *g = mock_get(&t, 1, 1, 0, 100);
+	u64 id;
+
+	assert_int_equal(TO_T(.type = O2G_PKT_RTS, .tag = 7, .length = 1000,
+			      .cookie = 55),
+			 OK);
+	next_out(tc, O2G_PKT_GET);
+	id = next_out(tc, O2G_PKT_CTS).aux;
+	assert_int_equal(TO_T(.type = O2G_PKT_DATA, .cookie = id, .length = 999,
+			      .tag = 55, .flags = O2G_PKTF_REFERENCE),
+			 O2G_PROTO_BAD_RANGE);
+	assert_int_equal(TO_T(.type = O2G_PKT_DATA, .cookie = g->core.id,
+			      .length = 100, .tag = 55,
+			      .flags = O2G_PKTF_REFERENCE),
+			 O2G_PROTO_BAD_RANGE);
+	nothing_out(tc);
+	mock_lose(tc, -O2G_ERR_PEER);
+	ends(r, -O2G_ERR_PEER);
+	ends(g, -O2G_ERR_PEER);
+}
+
 static void o2g_proto_recv__get(void **state)
 {
 	struct mock_req *r = mock_recv(&b, 0, 7, 0, 5000), *s;
@@ -398,6 +448,8 @@ int main(void)
 		S(o2g_proto_recv__sync),
 		S(o2g_proto_recv__rendezvous),
 		S(o2g_proto_recv__data_in_pieces),
+		S(o2g_proto_recv__by_reference),
+		S(o2g_proto_recv__reference_on_the_last_only),
 		S(o2g_proto_recv__get),
 		S(o2g_proto_recv__get_refused_falls_back),
 		S(o2g_proto_recv__get_fails),

@@ -108,6 +108,98 @@ static void o2g_proto_send__rendezvous_held_piece_by_piece(void **state)
 	ends(s, 0);
 }
 
+/* The send is over when the receiver has it, and not when it has left. */
+static void by_reference(bool held, u64 want)
+{
+	struct mock_req *s;
+	struct o2g_hdr h;
+	u64 id;
+
+	t.core.data_chunk = 2000;
+	s = mock_send(&t, 1, 9, data, 5000, O2G_REQF_REFERENCE);
+	id = s->core.id;
+	h = next_out(tc, O2G_PKT_RTS);
+	tc->hold = held ? 3 : 0;
+	assert_int_equal(TO_T(.type = O2G_PKT_CTS, .cookie = h.cookie,
+			      .length = want, .aux = 1234),
+			 OK);
+	for (u64 off = 0; off < want; off += 2000) {
+		bool last = off + 2000 >= want;
+
+		if (held) { /* it cannot have all of it yet */
+			assert_int_not_equal(
+				TO_T(.type = O2G_PKT_FIN, .cookie = id), OK);
+			assert_int_equal(mock_push(tc, 1), 1);
+		}
+		h = next_out(tc, O2G_PKT_DATA);
+		assert_int_equal(h.flags, last ? O2G_PKTF_REFERENCE : 0);
+		assert_int_equal(h.tag, last ? id : 0);
+		assert_false(s->done);
+	}
+	assert_int_equal(o2g_proto_cancel(&t.core, &s->core), -EBUSY);
+	assert_int_not_equal(TO_T(.type = O2G_PKT_CTS, .cookie = id,
+				  .length = 1, .aux = 1234),
+			     OK);
+	assert_false(s->done);
+	assert_int_equal(TO_T(.type = O2G_PKT_FIN, .cookie = id), OK);
+	ends(s, 0);
+}
+
+static void o2g_proto_send__by_reference(void **state)
+{
+	by_reference(false, 5000);
+}
+
+static void o2g_proto_send__by_reference_held(void **state)
+{
+	by_reference(true, 5000);
+}
+
+static void o2g_proto_send__by_reference_in_part(void **state)
+{
+	by_reference(false, 10);
+}
+
+/* After CTS nobody can say that it was cancelled; and it ends with its peer. */
+static void o2g_proto_send__by_reference_refused(void **state)
+{
+	struct mock_req *s =
+		mock_send(&t, 1, 9, data, 5000, O2G_REQF_REFERENCE);
+	struct o2g_hdr h = next_out(tc, O2G_PKT_RTS);
+
+	assert_int_equal(o2g_proto_cancel(&t.core, &s->core), -EINPROGRESS);
+	next_out(tc, O2G_PKT_CANCEL);
+	TO_T(.type = O2G_PKT_CTS, .cookie = h.cookie, .length = 5000);
+	assert_int_equal(TO_T(.type = O2G_PKT_CANCEL_ACK, .cookie = h.cookie,
+			      .aux = 1),
+			 O2G_PROTO_BAD_STATE);
+	assert_false(s->done);
+	mock_lose(tc, -O2G_ERR_PEER);
+	ends(s, -O2G_ERR_PEER);
+}
+
+/* The engine decides when it knows how much is wanted. */
+static void o2g_proto_send__lent_when_asked_for(void **state)
+{
+	static const u64 wanted[] = { 4000, 3999 };
+
+	tc->lend_min = 4000;
+	for (int i = 0; i < 2; i++) {
+		struct mock_req *s = mock_send(&t, 1, 9, data, 5000, 0);
+		struct o2g_hdr h = next_out(tc, O2G_PKT_RTS);
+		bool lent = wanted[i] >= 4000;
+
+		TO_T(.type = O2G_PKT_CTS, .cookie = h.cookie,
+		     .length = wanted[i]);
+		assert_int_equal(next_out(tc, O2G_PKT_DATA).flags,
+				 lent ? O2G_PKTF_REFERENCE : 0);
+		assert_int_equal(s->done, !lent);
+		if (lent)
+			TO_T(.type = O2G_PKT_FIN, .cookie = h.cookie);
+		ends(s, 0);
+	}
+}
+
 static void o2g_proto_send__peer_wants_less(void **state)
 {
 	struct mock_req *s = mock_send(&t, 1, 9, data, 5000, 0);
@@ -328,6 +420,11 @@ int main(void)
 		S(o2g_proto_send__sync_held_then_fin),
 		S(o2g_proto_send__rendezvous),
 		S(o2g_proto_send__rendezvous_held_piece_by_piece),
+		S(o2g_proto_send__by_reference),
+		S(o2g_proto_send__by_reference_held),
+		S(o2g_proto_send__by_reference_in_part),
+		S(o2g_proto_send__by_reference_refused),
+		S(o2g_proto_send__lent_when_asked_for),
 		S(o2g_proto_send__peer_wants_less),
 		S(o2g_proto_send__exposes),
 		S(o2g_proto_send__peer_is_down),

@@ -174,6 +174,8 @@ static void o2g_wire_decode__flags_per_type(void **state)
 				  O2G_PKTF_SERVED;
 		else if (type == O2G_PKT_ATOMIC)
 			allowed = O2G_PKTF_FETCH;
+		else if (type == O2G_PKT_DATA)
+			allowed = O2G_PKTF_REFERENCE;
 		else if (type == O2G_PKT_CREDIT)
 			allowed = O2G_PKTF_STALLED | O2G_PKTF_ENVELOPE |
 				  O2G_PKTF_SERVED;
