@@ -35,6 +35,7 @@ void o2g_core_init(struct o2g_core *c, const struct o2g_core_ops *ops, u32 rank,
 	c->extra_max = (u32)~0;
 	c->data_chunk = 1u << 20;
 	c->atomic_piece = O2G_ATOMIC_PIECE;
+	c->fetch_piece = O2G_ATOMIC_PIECE;
 	o2g_list_init(&c->stalled_peers);
 	o2g_match_init(&c->match, bins, nbins, seed);
 }

@@ -324,7 +324,10 @@ struct o2g_core {
 	struct o2g_list stalled_peers;
 	u32 turn; /* sends that credit starts in one go; 0: all that it can */
 	u64 data_chunk;	  /* largest DATA body */
-	u64 atomic_piece; /* largest of ATOMIC, a multiple of 16 */
+	u64 atomic_piece; /* largest of ATOMIC, a multiple of 16, */
+	u64 fetch_piece;  /* ... and with a result, a multiple of 8 */
+	/* ATOMIC packets that would need memory are refused: the driver's. */
+	bool atomics_short;
 	struct o2g_core_stats stats;
 };
 

@@ -73,10 +73,20 @@ static void sent_all(struct o2g_core *c, struct o2g_req *req)
 		c->ops->departed(c, req);
 }
 
+/* Compare-and-swap is never cut: both its operands are one element. */
+static u64 longest_piece(const struct o2g_core *c, const struct o2g_req *req)
+{
+	if (req->kind == O2G_REQ_PUT)
+		return c->data_chunk;
+	return req->flags & O2G_REQF_FETCH && req->op != O2G_AOP_CAS ?
+		       c->fetch_piece :
+		       c->atomic_piece;
+}
+
 /* Send further pieces of the first op; true: it is the next one's turn. */
 static bool push(struct o2g_core *c, struct o2g_req *req)
 {
-	u64 most = req->kind == O2G_REQ_PUT ? c->data_chunk : c->atomic_piece;
+	u64 most = longest_piece(c, req);
 	int ret = 0;
 
 	if (req->state == O2G_ST_XMIT)

@@ -44,7 +44,7 @@ static int find_memory(struct o2g_core *c, struct o2g_peer *p,
 	u64 offset = o2g_wire_atomic_offset(h), span = span_of(h);
 	int err;
 
-	if (!c->ops->atomic)
+	if (!c->ops->atomic || (c->atomics_short && is_big(h)))
 		return -EOPNOTSUPP;
 	err = c->ops->mem(c, p, h->tag, offset, span, false, seg);
 	if (!err && o2g_wire_atomic_op(h) != O2G_AOP_NO_OP)

@@ -35,6 +35,12 @@ static inline bool o2gk_other_end(const struct sock *a, const struct sock *b)
 	return a->sk_rcv_saddr == b->sk_daddr && b->sk_rcv_saddr == a->sk_daddr;
 }
 
+/*
+ * A page that is pinned to be read stays the process's when that writes to it. Before, it
+ * may be one that others have as well, and the process gets a copy.
+ */
+#define O2GK_READ_PINS_LAST (LINUX_VERSION_CODE >= KERNEL_VERSION(6, 2, 0))
+
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 3, 0)
 static inline void o2gk_vm_flags_set(struct vm_area_struct *vma,
 				     unsigned long flags)

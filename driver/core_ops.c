@@ -190,12 +190,13 @@ static void bye(struct o2g_core *c, struct o2g_peer *peer)
 	o2gk_queue(p, &p->rx_work);
 }
 
-#define COMMON_OPS                                                   \
-	.xmit = o2gk_tx_xmit, .inject = o2gk_tx_inject,              \
-	.complete = req_complete, .find = req_by_id,                 \
-	.unexp_alloc = unexp_alloc, .unexp_free = unexp_free,        \
-	.copy = take_body, .arrived = arrived, .mem = o2gk_mem_find, \
-	.reply_alloc = reply_alloc, .again = again, .bye = bye
+#define COMMON_OPS                                                         \
+	.xmit = o2gk_tx_xmit, .inject = o2gk_tx_inject,                    \
+	.complete = req_complete, .find = req_by_id,                       \
+	.unexp_alloc = unexp_alloc, .unexp_free = unexp_free,              \
+	.copy = take_body, .arrived = arrived, .mem = o2gk_mem_find,       \
+	.atomic = o2gk_atomic, .reply_alloc = reply_alloc, .again = again, \
+	.bye = bye
 
 const struct o2g_core_ops o2gk_core_ops = {
 	COMMON_OPS,

@@ -70,12 +70,13 @@ static int file_mmap(struct file *file, struct vm_area_struct *vma)
 		return o2gk_paper_mmap(paper, vma);
 	if (!is_usable(ep))
 		return -EBADFD;
-	if (vma->vm_pgoff || vma->vm_end - vma->vm_start != ep->area_size ||
+	if (vma->vm_pgoff ||
+	    vma->vm_end - vma->vm_start != ep->file.area_size ||
 	    vma->vm_flags & VM_EXEC || !(vma->vm_flags & VM_SHARED))
 		return -EINVAL;
 	o2gk_vm_flags_set(vma, VM_DONTCOPY | VM_DONTEXPAND | VM_DONTDUMP);
 	o2gk_vm_flags_clear(vma, VM_MAYEXEC);
-	return o2gk_area_map(vma, ep->area);
+	return o2gk_area_map(vma, ep->file.area);
 }
 
 static __poll_t file_poll(struct file *file, poll_table *wait)
@@ -84,30 +85,54 @@ static __poll_t file_poll(struct file *file, poll_table *wait)
 
 	if (!is_ready(ep))
 		return EPOLLERR;
-	poll_wait(file, &ep->wait, wait);
-	WRITE_ONCE(ep->shared->armed, 1);
+	poll_wait(file, &ep->file.wait, wait);
+	WRITE_ONCE(ep->file.shared->armed, 1);
 	smp_mb(); /* pairs with the one after publishing */
 	/* Asking changes nothing: descriptors may be nested, and ask twice. */
-	if (READ_ONCE(ep->arrived) != READ_ONCE(ep->shared->seen))
+	if (READ_ONCE(ep->file.arrived) != READ_ONCE(ep->file.shared->seen))
 		return EPOLLIN | EPOLLRDNORM;
 	return o2gk_cq_seen(ep) ? 0 : EPOLLIN | EPOLLRDNORM;
 }
 
+/* --- arguments --- */
+
+/* As the caller has it, which may know less of it than we do, or more. */
+struct args {
+	void __user *at;
+	size_t size;
+};
+
+static int take(void *to, size_t size, struct args a)
+{
+	return copy_struct_from_user(to, size, a.at, a.size);
+}
+
+static int give(struct args a, const void *from, size_t size)
+{
+	size_t both = min(a.size, size);
+
+	if (copy_to_user(a.at, from, both) ||
+	    clear_user(a.at + both, a.size - both))
+		return -EFAULT;
+	return 0;
+}
+
 /* --- calls --- */
 
-static int do_setup(struct o2gk_ep *ep, void __user *arg)
+static int do_setup(struct o2gk_ep *ep, struct args arg)
 {
 	struct o2gd_setup s;
 	int err;
 
-	if (copy_from_user(&s, arg, sizeof(s)))
-		return -EFAULT;
+	err = take(&s, sizeof(s), arg);
+	if (err)
+		return err;
 	mutex_lock(&ep->mutex);
 	err = o2gk_ep_setup(ep, &s);
 	mutex_unlock(&ep->mutex);
 	if (err)
 		return err;
-	return copy_to_user(arg, &s, sizeof(s)) ? -EFAULT : 0;
+	return give(arg, &s, sizeof(s));
 }
 
 static int do_paper_init(struct o2gk_ep *ep, void __user *arg)
@@ -135,13 +160,14 @@ static int do_grow(struct o2gk_ep *ep, void __user *arg)
 	return err;
 }
 
-static int do_socket(struct o2gk_ep *ep, void __user *arg)
+static int do_socket(struct o2gk_ep *ep, struct args arg)
 {
 	struct o2gd_socket s;
 	int err;
 
-	if (copy_from_user(&s, arg, sizeof(s)))
-		return -EFAULT;
+	err = take(&s, sizeof(s), arg);
+	if (err)
+		return err;
 	mutex_lock(&ep->mutex);
 	err = o2gk_sock_register(ep, s.peer, s.fd);
 	mutex_unlock(&ep->mutex);
@@ -165,39 +191,47 @@ static int do_peer(struct o2gk_ep *ep, void __user *arg,
 	return err;
 }
 
-static int do_peer_add(struct o2gk_ep *ep, void __user *arg)
+static int do_peer_add(struct o2gk_ep *ep, struct args arg)
 {
 	struct o2gd_peer p;
+	int err;
 
-	if (copy_from_user(&p, arg, sizeof(p)))
-		return -EFAULT;
+	err = take(&p, sizeof(p), arg);
+	if (err)
+		return err;
 	return o2gk_peer_add(ep, p.peer, p.wire_rank);
 }
 
-static int do_submit(struct o2gk_ep *ep, void __user *arg)
+static int do_submit(struct o2gk_ep *ep, struct args arg)
 {
 	struct o2gd_sqe e;
+	int err;
 
-	if (copy_from_user(&e, arg, sizeof(e)))
-		return -EFAULT;
+	err = take(&e, sizeof(e), arg);
+	if (err)
+		return err;
 	return o2gk_submit(ep, &e);
 }
 
-static int do_inject(struct o2gk_ep *ep, void __user *arg)
+static int do_inject(struct o2gk_ep *ep, struct args arg)
 {
 	struct o2gd_inject i;
+	int err;
 
-	if (copy_from_user(&i, arg, sizeof(i)))
-		return -EFAULT;
+	err = take(&i, sizeof(i), arg);
+	if (err)
+		return err;
 	return o2gk_inject(ep, &i);
 }
 
-static int do_burst(struct o2gk_ep *ep, void __user *arg)
+static int do_burst(struct o2gk_ep *ep, struct args arg)
 {
 	struct o2gd_burst b;
+	int err;
 
-	if (copy_from_user(&b, arg, sizeof(b)))
-		return -EFAULT;
+	err = take(&b, sizeof(b), arg);
+	if (err)
+		return err;
 	return o2gk_burst(ep, &b);
 }
 
@@ -210,19 +244,20 @@ static int do_cancel(struct o2gk_ep *ep, void __user *arg)
 	return o2gk_slot_cancel(ep, slot);
 }
 
-static int do_probe(struct o2gk_ep *ep, void __user *arg)
+static int do_probe(struct o2gk_ep *ep, struct args arg)
 {
 	struct o2gd_probe a;
 	int err;
 
-	if (copy_from_user(&a, arg, sizeof(a)))
-		return -EFAULT;
+	err = take(&a, sizeof(a), arg);
+	if (err)
+		return err;
 	if (a.pad)
 		return -EINVAL;
 	err = o2gk_slot_probe(ep, &a);
 	if (err)
 		return err;
-	return copy_to_user(arg, &a, sizeof(a)) ? -EFAULT : 0;
+	return give(arg, &a, sizeof(a));
 }
 
 static int do_kick(struct o2gk_ep *ep)
@@ -241,7 +276,8 @@ static int do_kick(struct o2gk_ep *ep)
 
 static bool has_news(const struct o2gk_ep *ep, u32 seen)
 {
-	return READ_ONCE(ep->cq_tail) != seen || READ_ONCE(ep->noverflow);
+	return READ_ONCE(ep->file.cq_tail) != seen ||
+	       READ_ONCE(ep->file.noverflow);
 }
 
 static int wait_for_news(struct o2gk_ep *ep, u32 seen, long left)
@@ -249,10 +285,10 @@ static int wait_for_news(struct o2gk_ep *ep, u32 seen, long left)
 	DEFINE_WAIT(entry);
 	int err = 0;
 
-	atomic_inc(&ep->waiters);
+	atomic_inc(&ep->file.waiters);
 	for (;;) {
 		/* Full barriers: either we see the news or it sees us. */
-		prepare_to_wait_exclusive(&ep->wait, &entry,
+		prepare_to_wait_exclusive(&ep->file.wait, &entry,
 					  TASK_INTERRUPTIBLE);
 		if (has_news(ep, seen))
 			break;
@@ -263,18 +299,19 @@ static int wait_for_news(struct o2gk_ep *ep, u32 seen, long left)
 			break;
 		left = schedule_timeout(left);
 	}
-	finish_wait(&ep->wait, &entry);
-	atomic_dec(&ep->waiters);
+	finish_wait(&ep->file.wait, &entry);
+	atomic_dec(&ep->file.waiters);
 	return err;
 }
 
-static int do_wait(struct o2gk_ep *ep, void __user *arg)
+static int do_wait(struct o2gk_ep *ep, struct args arg)
 {
 	struct o2gd_wait w;
 	int err;
 
-	if (copy_from_user(&w, arg, sizeof(w)))
-		return -EFAULT;
+	err = take(&w, sizeof(w), arg);
+	if (err)
+		return err;
 	do_kick(ep);
 	err = wait_for_news(ep, w.seen,
 			    w.timeout_ms == U32_MAX ?
@@ -283,21 +320,25 @@ static int do_wait(struct o2gk_ep *ep, void __user *arg)
 	return err ? err : do_kick(ep);
 }
 
-static int do_fetch(struct o2gk_ep *ep, void __user *arg)
+static int do_fetch(struct o2gk_ep *ep, struct args arg)
 {
 	struct o2gd_fetch f;
+	int err;
 
-	if (copy_from_user(&f, arg, sizeof(f)))
-		return -EFAULT;
+	err = take(&f, sizeof(f), arg);
+	if (err)
+		return err;
 	return o2gk_fetch(ep, &f);
 }
 
-static int do_mem_add(struct o2gk_ep *ep, void __user *arg)
+static int do_mem_add(struct o2gk_ep *ep, struct args arg)
 {
 	struct o2gd_mem m;
+	int err;
 
-	if (copy_from_user(&m, arg, sizeof(m)))
-		return -EFAULT;
+	err = take(&m, sizeof(m), arg);
+	if (err)
+		return err;
 	return o2gk_mem_add(ep, &m);
 }
 
@@ -319,100 +360,92 @@ static int do_bye(struct o2gk_ep *ep, void __user *arg)
 	return o2gk_ep_bye(ep, ms);
 }
 
-static int do_info(struct o2gk_ep *ep, void __user *arg)
+static int do_counters(struct o2gk_ep *ep, struct args arg)
 {
-	struct o2gd_info i;
+	struct o2gd_counters c;
+	int err = take(&c, sizeof(c), arg);
 
-	o2gk_look_info(ep, &i);
-	return copy_to_user(arg, &i, sizeof(i)) ? -EFAULT : 0;
+	if (!err)
+		err = o2gk_look_counters(ep, &c);
+	return err ? err : give(arg, &c, sizeof(c));
 }
 
-static int do_peer_info(struct o2gk_ep *ep, void __user *arg)
+static int do_peer_info(struct o2gk_ep *ep, struct args arg)
 {
-	struct o2gd_peer_info i;
+	struct o2gd_peer_info i, asked;
+	int err = take(&asked, sizeof(asked), arg);
 	struct o2gk_peer *p;
-	u32 number;
 
-	if (get_user(number, (u32 __user *)arg))
-		return -EFAULT;
-	if (!o2gk_is_number(ep, number))
+	if (err)
+		return err;
+	if (!o2gk_is_number(ep, asked.peer))
 		return -EINVAL;
 	memset(&i, 0, sizeof(i));
-	i.peer = number;
+	i.peer = asked.peer;
 	o2gk_ep_lock(ep);
-	i.state = o2gk_peer_state(ep, number);
-	p = o2gk_peer_find(ep, number);
+	i.state = o2gk_peer_state(ep, i.peer);
+	p = o2gk_peer_find(ep, i.peer);
 	if (p) {
 		i.messages_sent = p->core.msgs_sent;
 		i.bytes_sent = p->core.bytes_sent;
 		i.messages_received = p->core.msgs_recv;
 		i.bytes_received = p->core.bytes_recv;
 		i.queued = p->txq_len;
-		memcpy(i.drops, p->drops, sizeof(i.drops));
 	}
 	o2gk_ep_unlock(ep, O2GK_CALLER, NULL);
-	return copy_to_user(arg, &i, sizeof(i)) ? -EFAULT : 0;
+	return give(arg, &i, sizeof(i));
 }
 
-static int do_list(void __user *arg)
+static int do_list(struct args arg)
 {
 	struct o2gd_list l;
 	int err;
 
-	if (copy_from_user(&l, arg, sizeof(l)))
-		return -EFAULT;
+	err = take(&l, sizeof(l), arg);
+	if (err)
+		return err;
 	err = o2gk_look_list(&l);
 	if (err)
 		return err;
-	return copy_to_user(arg, &l, sizeof(l)) ? -EFAULT : 0;
+	return give(arg, &l, sizeof(l));
 }
 
-static int do_look(void __user *arg, int (*look)(struct o2gd_look *q))
+static int do_look(struct args arg, int (*look)(struct o2gd_look *q))
 {
 	struct o2gd_look q;
 	int err;
 
-	if (copy_from_user(&q, arg, sizeof(q)))
-		return -EFAULT;
+	err = take(&q, sizeof(q), arg);
+	if (err)
+		return err;
 	err = look(&q);
 	if (err)
 		return err;
-	return copy_to_user(arg, &q, sizeof(q)) ? -EFAULT : 0;
+	return give(arg, &q, sizeof(q));
 }
 
-static long call(struct o2gk_ep *ep, unsigned int cmd, void __user *arg)
+/* Those whose arguments are structs. */
+static long struct_call(struct o2gk_ep *ep, unsigned int cmd, struct args arg)
 {
 	switch (cmd) {
 	case O2GD_BURST:
 		return do_burst(ep, arg);
+	case O2GD_INJECT:
+		return do_inject(ep, arg);
 	case O2GD_SUBMIT:
 		return do_submit(ep, arg);
 	case O2GD_WAIT:
 		return do_wait(ep, arg);
-	case O2GD_CANCEL:
-		return do_cancel(ep, arg);
 	case O2GD_PROBE:
 		return do_probe(ep, arg);
 	case O2GD_FETCH:
 		return do_fetch(ep, arg);
-	case O2GD_GROW:
-		return do_grow(ep, arg);
 	case O2GD_SOCKET:
 		return do_socket(ep, arg);
-	case O2GD_PEER_DOWN:
-		return do_peer(ep, arg, o2gk_peer_down);
 	case O2GD_PEER_ADD:
 		return do_peer_add(ep, arg);
-	case O2GD_PEER_FORGET:
-		return do_peer(ep, arg, o2gk_peer_forget);
 	case O2GD_MEM_ADD:
 		return do_mem_add(ep, arg);
-	case O2GD_MEM_DROP:
-		return do_mem_drop(ep, arg);
-	case O2GD_BYE:
-		return do_bye(ep, arg);
-	case O2GD_INFO:
-		return do_info(ep, arg);
 	case O2GD_PEER_INFO:
 		return do_peer_info(ep, arg);
 	default:
@@ -420,37 +453,85 @@ static long call(struct o2gk_ep *ep, unsigned int cmd, void __user *arg)
 	}
 }
 
+static long call(struct o2gk_ep *ep, unsigned int cmd, struct args arg)
+{
+	switch (cmd) {
+	case O2GD_CANCEL:
+		return do_cancel(ep, arg.at);
+	case O2GD_GROW:
+		return do_grow(ep, arg.at);
+	case O2GD_PEER_DOWN:
+		return do_peer(ep, arg.at, o2gk_peer_down);
+	case O2GD_PEER_FORGET:
+		return do_peer(ep, arg.at, o2gk_peer_forget);
+	case O2GD_MEM_DROP:
+		return do_mem_drop(ep, arg.at);
+	case O2GD_BYE:
+		return do_bye(ep, arg.at);
+	default:
+		return struct_call(ep, cmd, arg);
+	}
+}
+
+#define STRUCT_CALL(cmd) [_IOC_NR(cmd)] = cmd
+
+/* The call that we know by that number, though its struct may be shorter or longer. */
+static unsigned int known_as(unsigned int cmd)
+{
+	static const unsigned int calls[] = {
+		STRUCT_CALL(O2GD_SETUP),    STRUCT_CALL(O2GD_SOCKET),
+		STRUCT_CALL(O2GD_SUBMIT),   STRUCT_CALL(O2GD_INJECT),
+		STRUCT_CALL(O2GD_PROBE),    STRUCT_CALL(O2GD_WAIT),
+		STRUCT_CALL(O2GD_FETCH),    STRUCT_CALL(O2GD_MEM_ADD),
+		STRUCT_CALL(O2GD_COUNTERS), STRUCT_CALL(O2GD_PEER_INFO),
+		STRUCT_CALL(O2GD_LIST),	    STRUCT_CALL(O2GD_QUEUES),
+		STRUCT_CALL(O2GD_BURST),    STRUCT_CALL(O2GD_PAPER_SOCKS),
+		STRUCT_CALL(O2GD_PEER_ADD),
+	};
+	unsigned int nr = _IOC_NR(cmd), ours;
+
+	ours = nr < ARRAY_SIZE(calls) ? calls[nr] : 0;
+	if (!ours || !_IOC_SIZE(cmd) || _IOC_TYPE(cmd) != O2GD_IOC ||
+	    _IOC_DIR(cmd) != _IOC_DIR(ours))
+		return cmd;
+	return ours;
+}
+
 /*
  * The endpoint is about the memory of the process that set it up: a descriptor
  * that reached another one, by fork or over a socket, is of no use there.
  */
-static long file_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
+static long file_ioctl(struct file *file, unsigned int cmd, unsigned long at)
 {
+	struct args arg = { (void __user *)at, _IOC_SIZE(cmd) };
 	struct o2gk_ep *ep = file->private_data;
 	bool usable = is_usable(ep);
 	struct o2gk_paper *paper;
 
 	/* These two are a call for each message: no others are looked at first. */
 	if (usable && cmd == O2GD_INJECT)
-		return do_inject(ep, (void __user *)arg);
+		return do_inject(ep, arg);
 	if (usable && cmd == O2GD_KICK)
 		return do_kick(ep);
+	cmd = known_as(cmd);
 	switch (cmd) {
 	case O2GD_SETUP:
-		return do_setup(ep, (void __user *)arg);
+		return do_setup(ep, arg);
 	case O2GD_LIST:
-		return do_list((void __user *)arg);
+		return do_list(arg);
 	case O2GD_QUEUES:
-		return do_look((void __user *)arg, o2gk_look_queues);
+		return do_look(arg, o2gk_look_queues);
 	case O2GD_PAPER_SOCKS:
-		return do_look((void __user *)arg, o2gk_look_socks);
+		return do_look(arg, o2gk_look_socks);
+	case O2GD_COUNTERS:
+		return do_counters(usable ? ep : NULL, arg);
 	case O2GD_PAPER_INIT:
-		return do_paper_init(ep, (void __user *)arg);
+		return do_paper_init(ep, arg.at);
 	}
 	paper = paper_of(ep);
 	if (paper)
-		return o2gk_paper_call(paper, cmd, arg);
-	return usable ? call(ep, cmd, (void __user *)arg) : -EBADFD;
+		return o2gk_paper_call(paper, cmd, at);
+	return usable ? call(ep, cmd, arg) : -EBADFD;
 }
 
 const struct file_operations o2gk_fops = {

@@ -26,6 +26,7 @@
 #define TRY_MS 10000
 #define RETRY_MS 100	   /* before the second try; twice that each time, */
 #define RETRY_MOST_MS 5000 /* up to this */
+#define NOES 2		   /* in a row, and whoever waits is told so */
 
 enum dial_state { IDLE, WAITING, CONNECTING, ANSWERED };
 
@@ -41,7 +42,8 @@ struct o2gk_dial {
 	unsigned long deadline;	 /* of all tries, if there is one */
 	unsigned long try_until; /* of this one; WAITING: of the pause */
 	unsigned int pause_ms;
-	int err; /* what the last try came to */
+	unsigned int noes; /* the last tries that somebody has said no to */
+	int err;	   /* what the last try came to */
 };
 
 static struct o2gk_dial *find(struct o2gk_reach *r, u32 peer)
@@ -83,6 +85,7 @@ static void begin(struct o2gk_dial *d, unsigned int after_ms)
 {
 	d->state = WAITING;
 	d->err = -ETIMEDOUT;
+	d->noes = 0;
 	d->pause_ms = RETRY_MS;
 	d->try_until = jiffies + msecs_to_jiffies(after_ms);
 	d->deadline = jiffies + msecs_to_jiffies(d->a.timeout_ms);
@@ -100,11 +103,27 @@ static void end(struct o2gk_dial *d, int err)
 	d->a.dialled = NULL;
 }
 
+/* Whoever is there does not want us, and will not later. */
+static bool is_no(int err)
+{
+	switch (err) {
+	case -EBADMSG:
+	case -EPROTO:
+	case -EKEYREJECTED:
+	case -ENXIO:
+	case -ESTALE:
+		return true;
+	default:
+		return false;
+	}
+}
+
 /* This try has failed. */
 static void fail(struct o2gk_dial *d, int err)
 {
 	o2gk_call_close(&d->call);
 	d->err = err;
+	d->noes = is_no(err) ? d->noes + 1 : 0;
 	d->state = WAITING;
 	d->try_until = jiffies + msecs_to_jiffies(d->pause_ms);
 	d->pause_ms = min(2 * d->pause_ms, RETRY_MOST_MS);
@@ -170,9 +189,9 @@ static int obey(struct o2gk_dial *d)
 		return o2gk_reach_attach(d->reach, d->a.peer,
 					 o2gk_call_take(c));
 	case TCP_GONE:
-		return -ECONNREFUSED;
+		return -ESTALE;
 	case TCP_NOT_ME:
-		return -EADDRINUSE;
+		return -ENXIO;
 	default:
 		return -EALREADY; /* it is connecting to us */
 	}
@@ -195,6 +214,8 @@ static int listen_to_it(struct o2gk_dial *d)
 		d->state = ANSWERED;
 	}
 	got = o2gk_call_read(c, &c->verdict, sizeof(c->verdict));
+	if (got == -ECONNRESET)
+		return -EKEYREJECTED; /* a wrong answer gets no verdict */
 	if (got <= 0)
 		return got;
 	got = obey(d);
@@ -208,6 +229,11 @@ static int listen_to_it(struct o2gk_dial *d)
 static bool is_over(const struct o2gk_dial *d)
 {
 	return d->a.timeout_ms && !time_after(d->deadline, jiffies);
+}
+
+static bool is_refused(const struct o2gk_dial *d)
+{
+	return d->a.dialled && d->noes >= NOES;
 }
 
 /* A pause is over: is there still something to do? */
@@ -238,7 +264,7 @@ static void advance(struct o2gk_dial *d)
 		err = -ETIMEDOUT;
 	if (err)
 		fail(d, err);
-	if (d->state != IDLE && is_over(d))
+	if (d->state != IDLE && (is_over(d) || is_refused(d)))
 		end(d, d->err);
 	if (d->state == WAITING && !time_after(d->try_until, jiffies))
 		try_again(d);
@@ -249,13 +275,12 @@ static void dial_work(struct work_struct *work)
 {
 	struct o2gk_dial *d = container_of(work, struct o2gk_dial, work.work);
 	struct o2gk_reach *r = d->reach;
-	struct mem_cgroup *before = set_active_memcg(r->memcg);
+	struct o2gk_reach_scope scope;
 
-	mutex_lock(&r->mutex);
+	o2gk_reach_enter(r, &scope);
 	if (!d->stopped && !r->closing)
 		advance(d);
-	mutex_unlock(&r->mutex);
-	set_active_memcg(before);
+	o2gk_reach_leave(r, &scope);
 }
 
 /* --- from outside --- */

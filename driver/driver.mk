@@ -43,9 +43,19 @@ install-dkms:
 
 # Programs that try the driver by hand; they run in a guest of the lab.
 DRIVER_TESTS := $(patsubst %.c,$(BUILD)/%, \
-                  $(filter-out %/dev.c %/pair.c %/never.c %/paper_dev.c, \
+                  $(filter-out %/dev.c %/pair.c %/never.c %/paper_dev.c %/compat32.c, \
                     $(wildcard tests/driver/*.c)))
 test-build: $(DRIVER_TESTS)
+
+# A 32-bit program, without a C library, which would have to be installed for it.
+ifeq ($(shell uname -m),x86_64)
+test-build lab-build: $(BUILD)/tests/driver/compat32
+$(BUILD)/tests/driver/compat32: tests/driver/compat32.c tests/driver/abi.h include/uapi/o2g.h
+	@mkdir -p $(@D)
+	$(CC) -m32 -std=gnu11 -O1 -Wall -Wextra -Werror -ffreestanding \
+	  -fno-stack-protector -fno-pic -nostdlib -static \
+	  -isystem /usr/include/x86_64-linux-gnu -Iinclude -Itests/driver -o $@ $<
+endif
 
 $(filter $(BUILD)/tests/driver/device% $(BUILD)/tests/driver/hold,$(DRIVER_TESTS)): \
   tests/driver/pair.c

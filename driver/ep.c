@@ -23,32 +23,42 @@ void o2gk_ep_lock(struct o2gk_ep *ep) __acquires(&ep->lock)
 	spin_lock_bh(&ep->lock);
 }
 
+static bool say_unexpected(struct o2gk_ep *ep)
+{
+	if (ep->file.unexpected == (u32)ep->core.match.nunexp)
+		return false;
+	ep->file.unexpected = ep->core.match.nunexp;
+	WRITE_ONCE(ep->file.shared->unexpected, ep->file.unexpected);
+	return true;
+}
+
 /*
  * User space posts receives without telling, unless it sees that messages wait
  * for one. So after saying that they do, look once more: either it sees our
- * number or we see its receive.
+ * number or we see its receive. Not again and again, since there may be a receive
+ * for each of many messages: it has seen that there are some, and whatever is left
+ * in the ring is a worker's.
  */
 static void tell_unexpected(struct o2gk_ep *ep)
 {
-	while (ep->shared && ep->unexpected != (u32)ep->core.match.nunexp) {
-		ep->unexpected = ep->core.match.nunexp;
-		WRITE_ONCE(ep->shared->unexpected, ep->unexpected);
-		smp_mb(); /* pairs with the fence after moving sq_tail */
-		o2gk_sq_drain(ep);
-	}
+	if (!ep->file.shared || !say_unexpected(ep))
+		return;
+	smp_mb(); /* pairs with the fence after moving sq_tail */
+	o2gk_sq_drain(ep);
+	say_unexpected(ep);
 }
 
 static bool must_wake(struct o2gk_ep *ep)
 {
-	if (!ep->wake)
+	if (!ep->file.wake)
 		return false;
-	ep->wake = false;
+	ep->file.wake = false;
 	smp_mb(); /* pairs with the fence after setting armed */
-	if (READ_ONCE(ep->shared->armed)) {
-		WRITE_ONCE(ep->shared->armed, 0);
+	if (READ_ONCE(ep->file.shared->armed)) {
+		WRITE_ONCE(ep->file.shared->armed, 0);
 		return true;
 	}
-	return atomic_read(&ep->waiters);
+	return atomic_read(&ep->file.waiters);
 }
 
 static struct o2gk_peer *take_dirty(struct o2gk_ep *ep)
@@ -103,7 +113,8 @@ void o2gk_ep_unlock(struct o2gk_ep *ep, enum o2gk_context context,
 		p = next_push(ep, context, own, &pushes);
 	spin_unlock_bh(&ep->lock);
 	if (wake)
-		wake_up_interruptible_poll(&ep->wait, EPOLLIN | EPOLLRDNORM);
+		wake_up_interruptible_poll(&ep->file.wait,
+					   EPOLLIN | EPOLLRDNORM);
 	while (p) {
 		o2gk_tx_send(p, context);
 		o2gk_peer_put(p);
@@ -214,8 +225,8 @@ struct o2gk_ep *o2gk_ep_create(void)
 	mutex_init(&ep->mutex);
 	spin_lock_init(&ep->borrow_lock);
 	INIT_LIST_HEAD(&ep->borrowers);
-	init_waitqueue_head(&ep->wait);
-	INIT_LIST_HEAD(&ep->overflow);
+	init_waitqueue_head(&ep->file.wait);
+	INIT_LIST_HEAD(&ep->file.overflow);
 	INIT_LIST_HEAD(&ep->dirty);
 	INIT_LIST_HEAD(&ep->losing);
 	INIT_LIST_HEAD(&ep->unpin);
@@ -249,10 +260,14 @@ static void init_core(struct o2gk_ep *ep, const struct o2gd_setup *s,
 	/* What is in kernel memory goes in one, however many wait for their turn. */
 	ep->core.data_chunk = max_t(u64, s->data_chunk, O2GD_SMALL);
 	ep->core.turn = O2GK_STEP / 4;
+	/* No memory is found for operands here, nor is it asked of others. */
+	ep->core.atomics_short = true;
+	ep->core.atomic_piece = O2G_SHORT;
+	ep->core.fetch_piece = 8;
 	/* Only the library knows which of them nobody is left for. */
 	ep->core.any_outlives = true;
 	ep->rank = s->rank;
-	ep->sq_unmet = O2GD_ANY;
+	ep->file.sq_unmet = O2GD_ANY;
 	ep->size = s->size;
 	/* A message longer than a piece of the dump area is never unexpected. */
 	ep->eager_max = min_t(u64, s->eager_max, 256 << 10);
@@ -286,9 +301,9 @@ int o2gk_ep_setup(struct o2gk_ep *ep, struct o2gd_setup *s)
 	err = o2gk_ep_prepare(ep, s);
 	if (err)
 		return err;
-	ep->slabs = kvcalloc(O2GK_MAX_SLABS, sizeof(*ep->slabs),
-			     GFP_KERNEL_ACCOUNT);
-	if (!ep->slabs)
+	ep->file.slabs = kvcalloc(O2GK_MAX_SLABS, sizeof(*ep->file.slabs),
+				  GFP_KERNEL_ACCOUNT);
+	if (!ep->file.slabs)
 		return -ENOMEM;
 	err = o2gk_area_create(ep, s);
 	if (err)
@@ -308,22 +323,22 @@ int o2gk_ep_grow(struct o2gk_ep *ep, u32 nslots)
 
 	if (nslots > O2GK_SLAB * O2GK_MAX_SLABS)
 		return -E2BIG;
-	while (ep->nslots < nslots) {
+	while (ep->file.nslots < nslots) {
 		struct o2gk_req *slab =
 			kvcalloc(O2GK_SLAB, sizeof(*slab), GFP_KERNEL_ACCOUNT);
 
 		if (!slab)
 			return -ENOMEM;
 		for (i = 0; i < O2GK_SLAB; i++) {
-			slab[i].slot = ep->nslots + i;
+			slab[i].slot = ep->file.nslots + i;
 			slab[i].gen = 1;
 			slab[i].core.owner = ep;
 			slab[i].done.req = &slab[i];
 			INIT_LIST_HEAD(&slab[i].done.link);
 		}
 		spin_lock_bh(&ep->lock);
-		ep->slabs[ep->nslots / O2GK_SLAB] = slab;
-		ep->nslots += O2GK_SLAB;
+		ep->file.slabs[ep->file.nslots / O2GK_SLAB] = slab;
+		ep->file.nslots += O2GK_SLAB;
 		spin_unlock_bh(&ep->lock);
 	}
 	return 0;
@@ -356,7 +371,7 @@ static void drop_unexpected(struct o2gk_ep *ep)
 	struct o2g_match *m = &ep->core.match;
 	u32 n = 0;
 
-	o2gk_seek_end(m, &ep->sq_seek);
+	o2gk_seek_end(m, &ep->file.sq_seek);
 	while (!o2g_list_empty(&m->arrived)) {
 		struct o2g_match_entry *e = o2g_list_first(
 			&m->arrived, struct o2g_match_entry, order);
@@ -387,11 +402,11 @@ static void drop_taken(struct o2gk_ep *ep)
 {
 	u32 n = 0;
 
-	while (ep->taken) {
+	while (ep->file.taken) {
 		struct o2gk_unexp *u =
-			container_of(ep->taken, struct o2gk_unexp, handle);
+			container_of(ep->file.taken, struct o2gk_unexp, handle);
 
-		o2g_cookies_del(&ep->taken, &u->handle);
+		o2g_cookies_del(&ep->file.taken, &u->handle);
 		o2gk_peer_put(o2gk_peer_of(u->core.peer));
 		o2gk_core_ops.unexp_free(&ep->core, &u->core);
 		if (++n % O2GK_STEP == 0)
@@ -475,7 +490,7 @@ void o2gk_ep_destroy(struct o2gk_ep *ep)
 		free_peers(ep);
 	} else {
 		o2gk_reserve_free(ep);
-		kvfree(ep->slabs);
+		kvfree(ep->file.slabs);
 	}
 	if (ep->wq)
 		destroy_workqueue(ep->wq);

@@ -50,6 +50,22 @@ static void drop_body(struct o2gk_ep *ep, struct o2gk_req *r)
 	r->done.cqe.where = O2GD_AT_BUFFER;
 }
 
+/* The values from before, which have come one by one. */
+static void give_result(struct o2gk_req *r)
+{
+	struct o2gd_cqe *cqe = &r->done.cqe;
+
+	if (r->core.kind != O2G_REQ_ATOMIC || !r->kbuf)
+		return;
+	cqe->length = r->kbuf_len;
+	if (r->core.status)
+		return;
+	cqe->where = r->kbuf_len > O2GD_INLINE ? O2GD_AT_DRIVER :
+						 O2GD_AT_INLINE;
+	if (cqe->where == O2GD_AT_INLINE)
+		memcpy(cqe->data, r->kbuf, r->kbuf_len);
+}
+
 static void done(struct o2gk_ep *ep, struct o2gk_req *r)
 {
 	struct o2g_req *req = &r->core;
@@ -59,6 +75,7 @@ static void done(struct o2gk_ep *ep, struct o2gk_req *r)
 	if (silent || (req->status && req->status != -O2G_ERR_TRUNCATED))
 		drop_body(ep, r);
 	fill_cqe(r);
+	give_result(r);
 	o2gk_req_release(ep, r);
 	if (!silent) {
 		o2gk_cq_post(ep, &r->done);
@@ -120,7 +137,9 @@ static void copy(struct o2gk_ep *ep, const struct o2g_sink *to,
 	struct o2gk_unexp *u = container_of(from, struct o2gk_unexp, core.body);
 	struct o2gd_cqe *cqe = &r->done.cqe;
 
-	if (len <= O2GD_INLINE) {
+	if (to->segs->type == O2GK_SEG_KERNEL) { /* an atomic's result */
+		memcpy(to->segs->kaddr + to->off, from->kaddr, len);
+	} else if (len <= O2GD_INLINE) {
 		memcpy(cqe->data, from->kaddr, len);
 		cqe->where = O2GD_AT_INLINE;
 	} else if (u->dump) {
@@ -140,9 +159,9 @@ static void copy(struct o2gk_ep *ep, const struct o2g_sink *to,
 
 static void arrived(struct o2gk_ep *ep, struct o2gk_unexp *u)
 {
-	WRITE_ONCE(ep->arrived, ep->arrived + 1);
-	WRITE_ONCE(ep->shared->arrived, ep->arrived);
-	ep->wake = true;
+	WRITE_ONCE(ep->file.arrived, ep->file.arrived + 1);
+	WRITE_ONCE(ep->file.shared->arrived, ep->file.arrived);
+	ep->file.wake = true;
 }
 
 static void lost(struct o2gk_peer *p)
@@ -170,7 +189,7 @@ static bool end_posted(struct o2gk_peer *p)
 
 static bool drop_posted(struct o2gk_ep *ep)
 {
-	struct o2gk_req *r = o2gk_req_find(ep, ep->closing_slot++);
+	struct o2gk_req *r = o2gk_req_find(ep, ep->file.closing_slot++);
 
 	if (!r)
 		return false;
@@ -183,17 +202,17 @@ void o2gk_file_free(struct o2gk_ep *ep)
 {
 	u32 i, j;
 
-	for (i = 0; i < ep->nslots / O2GK_SLAB; i++) {
+	for (i = 0; i < ep->file.nslots / O2GK_SLAB; i++) {
 		for (j = 0; j < O2GK_SLAB; j++) {
-			struct o2gk_req *r = &ep->slabs[i][j];
+			struct o2gk_req *r = &ep->file.slabs[i][j];
 
 			o2gk_req_release(ep, r);
 			kfree(r->kbuf);
 		}
-		kvfree(ep->slabs[i]);
+		kvfree(ep->file.slabs[i]);
 	}
-	kvfree(ep->slabs);
-	ep->slabs = NULL;
+	kvfree(ep->file.slabs);
+	ep->file.slabs = NULL;
 }
 
 const struct o2gk_front o2gk_file_front = {

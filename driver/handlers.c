@@ -10,19 +10,19 @@
 
 void o2gk_served_init(struct o2gk_ep *ep)
 {
-	INIT_LIST_HEAD(&ep->serving);
-	INIT_LIST_HEAD(&ep->served_done.link);
-	ep->served_done.cqe.slot = O2GD_SLOT_SERVED;
-	ep->served_done.cqe.source = O2GD_ANY;
+	INIT_LIST_HEAD(&ep->file.serving);
+	INIT_LIST_HEAD(&ep->file.served_done.link);
+	ep->file.served_done.cqe.slot = O2GD_SLOT_SERVED;
+	ep->file.served_done.cqe.source = O2GD_ANY;
 }
 
 /* The process is told once, until it has found that there are no more. */
 static void tell(struct o2gk_ep *ep)
 {
-	if (ep->served_told || !list_empty(&ep->served_done.link))
+	if (ep->file.served_told || !list_empty(&ep->file.served_done.link))
 		return;
-	ep->served_told = true;
-	o2gk_cq_post(ep, &ep->served_done);
+	ep->file.served_told = true;
+	o2gk_cq_post(ep, &ep->file.served_done);
 }
 
 void o2gk_served(struct o2g_core *c, struct o2g_peer *peer)
@@ -33,7 +33,7 @@ void o2gk_served(struct o2g_core *c, struct o2g_peer *peer)
 	lockdep_assert_held(&ep->lock);
 	if (p->served_out || !list_empty(&p->serving))
 		return;
-	list_add_tail(&p->serving, &ep->serving);
+	list_add_tail(&p->serving, &ep->file.serving);
 	tell(ep);
 }
 
@@ -43,8 +43,8 @@ static struct o2gk_peer *next_peer(struct o2gk_ep *ep, u32 number)
 	struct o2gk_peer *p;
 
 	if (number == O2GD_ANY)
-		return list_first_entry_or_null(&ep->serving, struct o2gk_peer,
-						serving);
+		return list_first_entry_or_null(&ep->file.serving,
+						struct o2gk_peer, serving);
 	p = o2gk_peer_find(ep, number);
 	if (p)
 		p->served_out = false;
@@ -59,7 +59,7 @@ struct o2gk_unexp *o2gk_served_take(struct o2gk_ep *ep, u32 number)
 	lockdep_assert_held(&ep->lock);
 	if (!p) {
 		if (number == O2GD_ANY)
-			ep->served_told = false;
+			ep->file.served_told = false;
 		return NULL;
 	}
 	list_del_init(&p->serving);

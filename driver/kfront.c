@@ -117,7 +117,8 @@ static void copy(struct o2gk_ep *ep, const struct o2g_sink *to,
 		return;
 	}
 	o2gk_seg_iter(seg, ITER_DEST, to->off, len, &iter);
-	WARN_ON_ONCE(copy_to_iter(from->kaddr, len, &iter) != len);
+	/* From one of our own to another: not a copy that the kernel would check. */
+	WARN_ON_ONCE(_copy_to_iter(from->kaddr, len, &iter) != len);
 }
 
 static bool end_first(struct o2gk_ep *ep, struct list_head *receives, int err)
@@ -225,32 +226,68 @@ static bool tell_message(struct o2gk_ep *ep)
 	return true;
 }
 
-/* --- lost peers; under ep->lock --- */
+/* --- peers that come and go; under ep->lock --- */
+
+static void tell_of(struct o2gk_peer *p, struct list_head *link,
+		    struct list_head *list)
+{
+	refcount_inc(&p->refs);
+	WRITE_ONCE(p->telling, p->telling + 1);
+	list_add_tail(link, list);
+}
+
+static void told(struct o2gk_peer *p)
+{
+	WRITE_ONCE(p->telling, p->telling - 1);
+	wake_up_all(&p->ep->kernel->wait);
+	o2gk_peer_put(p);
+}
+
+static void met(struct o2gk_peer *p)
+{
+	struct o2gk_kernel *k = p->ep->kernel;
+
+	if (k->owner->connected)
+		tell_of(p, &p->met, &k->met);
+}
 
 static void lost(struct o2gk_peer *p)
 {
 	struct o2gk_kernel *k = p->ep->kernel;
 
-	if (p->done.cqe.tag == O2GD_LOST_LOCAL || !k->owner->lost)
-		return;
-	refcount_inc(&p->refs);
-	p->telling = true;
-	list_add_tail(&p->untold, &k->lost);
+	if (p->done.cqe.tag != O2GD_LOST_LOCAL && k->owner->lost)
+		tell_of(p, &p->untold, &k->lost);
 }
 
-static void told(struct o2gk_peer *p)
+static void do_not_tell(struct o2gk_peer *p, struct list_head *link)
 {
-	WRITE_ONCE(p->telling, false);
-	wake_up_all(&p->ep->kernel->wait);
-	o2gk_peer_put(p);
+	if (list_empty(link))
+		return;
+	list_del_init(link);
+	told(p);
 }
 
+/* Whoever forgets it has a reference. */
 static void forget(struct o2gk_peer *p)
 {
-	if (list_empty(&p->untold))
-		return;
-	list_del_init(&p->untold);
+	do_not_tell(p, &p->met);
+	do_not_tell(p, &p->untold);
+}
+
+static bool tell_met(struct o2gk_ep *ep)
+{
+	struct o2gk_kernel *k = ep->kernel;
+	struct o2gk_peer *p =
+		list_first_entry_or_null(&k->met, struct o2gk_peer, met);
+
+	if (!p)
+		return false;
+	list_del_init(&p->met);
+	spin_unlock(&ep->lock);
+	k->owner->connected(ep, k->private, p->core.rank);
+	spin_lock(&ep->lock);
 	told(p);
+	return true;
 }
 
 static int why_lost(const struct o2gd_cqe *c)
@@ -331,7 +368,8 @@ void o2gk_kernel_deliver(struct o2gk_ep *ep)
 	if (k->delivering)
 		return;
 	k->delivering = true;
-	while (left && (tell_request(ep) || tell_lost(ep) || tell_message(ep)))
+	while (left && (tell_met(ep) || tell_request(ep) || tell_lost(ep) ||
+			tell_message(ep)))
 		left--;
 	k->delivering = false;
 	if (!left && !ep->closing)
@@ -364,6 +402,7 @@ static const struct o2gk_front kernel_front = {
 	.find = find,
 	.copy = copy,
 	.arrived = arrived,
+	.met = met,
 	.lost = lost,
 	.forget = forget,
 	.end_posted = end_posted,
@@ -468,6 +507,7 @@ static struct o2gk_kernel *new_kernel(struct o2gk_ep *ep,
 	INIT_LIST_HEAD(&k->receives);
 	INIT_LIST_HEAD(&k->finished);
 	INIT_LIST_HEAD(&k->later);
+	INIT_LIST_HEAD(&k->met);
 	INIT_LIST_HEAD(&k->lost);
 	INIT_LIST_HEAD(&k->untold);
 	spin_lock_init(&k->released_lock);
@@ -503,6 +543,9 @@ static int set_up(struct o2gk_ep *ep, struct net *net,
 		return err;
 	if (!o2gk_reserve_fill(ep))
 		return -ENOMEM;
+	err = o2gk_kernel_reach_open(ep, config);
+	if (err)
+		return err;
 	smp_store_release(&ep->ready, true); /* as of a file */
 	return 0;
 }
@@ -533,6 +576,7 @@ void o2gk_close(struct o2gk_ep *ep)
 {
 	unsigned int alloc = o2gk_alloc_enter(ep);
 
+	o2gk_kernel_reach_close(ep);
 	o2gk_ep_bye(ep, BYE_MS);
 	o2gk_alloc_leave(ep, alloc);
 	destroy(ep);
@@ -551,7 +595,8 @@ void o2gk_kernel_finish(struct o2gk_ep *ep)
 		tell_later(ep);
 		spin_lock_bh(&ep->lock);
 		o2gk_kernel_deliver(ep);
-		over = !k->active && !k->lent;
+		over = !k->active && !k->lent && list_empty(&k->met) &&
+		       list_empty(&k->lost);
 		spin_unlock_bh(&ep->lock);
 		if (over)
 			break;
@@ -606,17 +651,26 @@ static int attach(struct o2gk_ep *ep, u32 peer, struct socket *sock)
 	return err ? err : o2gk_sock_attach(ep, peer, sock);
 }
 
-int o2gk_attach(struct o2gk_ep *ep, u32 peer, struct socket *sock)
+int o2gk_kernel_attach(struct o2gk_ep *ep, u32 peer, struct socket *sock)
 {
-	unsigned int alloc = o2gk_alloc_enter(ep);
 	int err;
 
 	mutex_lock(&ep->mutex);
 	err = attach(ep, peer, sock);
 	mutex_unlock(&ep->mutex);
+	if (!err) { /* the owner is told */
+		o2gk_ep_lock(ep);
+		o2gk_ep_unlock(ep, O2GK_CALLER, NULL);
+	}
+	return err;
+}
+
+int o2gk_attach(struct o2gk_ep *ep, u32 peer, struct socket *sock)
+{
+	unsigned int alloc = o2gk_alloc_enter(ep);
+	int err = o2gk_kernel_attach(ep, peer, sock);
+
 	o2gk_alloc_leave(ep, alloc);
-	if (!err && ep->kernel->owner->connected)
-		ep->kernel->owner->connected(ep, ep->kernel->private, peer);
 	return err;
 }
 EXPORT_SYMBOL_GPL(o2gk_attach);

@@ -23,6 +23,8 @@ struct o2gk_kreq {
 	struct completion ended; /* for o2gk_wait() */
 };
 
+struct o2gk_reach;
+
 struct o2gk_kernel {
 	struct o2gk_ep *ep;
 	const struct o2gk_owner *owner;
@@ -35,7 +37,8 @@ struct o2gk_kernel {
 	struct list_head receives; /* posted, from any source */
 	struct list_head finished; /* requests: done() is to be called */
 	struct list_head later;	   /* ... by the worker */
-	struct list_head lost;	   /* peers that are: o2gk_peer.untold */
+	struct list_head met;	   /* peers with a connection: o2gk_peer.met */
+	struct list_head lost;	   /* ... that are lost: o2gk_peer.untold */
 	struct list_head untold;   /* messages for the handler */
 	u32 active;		   /* requests that are not told yet */
 	u32 lent;	 /* memory that was registered, and is being read */
@@ -50,6 +53,8 @@ struct o2gk_kernel {
 
 	struct work_struct worker;
 	wait_queue_head_t wait;
+
+	struct o2gk_reach *reach; /* kreach.c; NULL: it has no secret */
 };
 
 static inline struct o2gk_kreq *o2gk_kreq_of(struct o2gk_request *req)
@@ -57,24 +62,36 @@ static inline struct o2gk_kreq *o2gk_kreq_of(struct o2gk_request *req)
 	return (struct o2gk_kreq *)req->room;
 }
 
-/* Where what the endpoint allocates must not get it from a file system, or a disk. */
+/* From here on memory comes from where @gfp allows: GFP_NOFS, GFP_NOIO, or anything. */
+static inline unsigned int o2gk_gfp_enter(gfp_t gfp)
+{
+	if (gfp == GFP_NOFS)
+		return memalloc_nofs_save();
+	return gfp == GFP_NOIO ? memalloc_noio_save() : 0;
+}
+
+static inline void o2gk_gfp_leave(gfp_t gfp, unsigned int before)
+{
+	if (gfp == GFP_NOFS)
+		memalloc_nofs_restore(before);
+	else if (gfp == GFP_NOIO)
+		memalloc_noio_restore(before);
+}
+
+static inline gfp_t o2gk_gfp_of(const struct o2gk_ep *ep)
+{
+	return ep->kernel ? ep->kernel->gfp : GFP_KERNEL;
+}
+
 static inline unsigned int o2gk_alloc_enter(const struct o2gk_ep *ep)
 {
-	if (!ep->kernel || ep->kernel->gfp == GFP_KERNEL)
-		return 0;
-	return ep->kernel->gfp == GFP_NOFS ? memalloc_nofs_save() :
-					     memalloc_noio_save();
+	return o2gk_gfp_enter(o2gk_gfp_of(ep));
 }
 
 static inline void o2gk_alloc_leave(const struct o2gk_ep *ep,
 				    unsigned int before)
 {
-	if (!ep->kernel || ep->kernel->gfp == GFP_KERNEL)
-		return;
-	if (ep->kernel->gfp == GFP_NOFS)
-		memalloc_nofs_restore(before);
-	else
-		memalloc_noio_restore(before);
+	o2gk_gfp_leave(o2gk_gfp_of(ep), before);
 }
 
 /* Under ep->lock: a callback, or a call while one runs? Whoever delivers sends. */
@@ -101,6 +118,13 @@ void o2gk_kernel_finish(struct o2gk_ep *ep);
 /* With the socket's lock: it is ours now; and was. */
 void o2gk_kernel_tune(struct o2gk_peer *p, struct sock *sk);
 void o2gk_kernel_untune(struct o2gk_peer *p);
+
+/* A connection for a peer, in process context. The socket is ours, or left as it is. */
+int o2gk_kernel_attach(struct o2gk_ep *ep, u32 peer, struct socket *sock);
+
+/* kreach.c: listening and dialling, for an endpoint with a secret; and the end of it */
+int o2gk_kernel_reach_open(struct o2gk_ep *ep, const struct o2gk_config *c);
+void o2gk_kernel_reach_close(struct o2gk_ep *ep);
 
 /* segs.c */
 /* 0, and how long they are; -EINVAL. *@user: is there user memory among them? */

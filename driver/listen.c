@@ -336,17 +336,16 @@ static void listen_work(struct work_struct *work)
 	struct o2gk_listener *l =
 		container_of(work, struct o2gk_listener, work.work);
 	struct o2gk_reach *r = l->reach;
-	struct mem_cgroup *before = set_active_memcg(r->memcg);
+	struct o2gk_reach_scope scope;
 
-	mutex_lock(&r->mutex);
+	o2gk_reach_enter(r, &scope);
 	if (!r->closing && r->listener == l) {
 		read_some(l);
 		drop_late(&l->strangers);
 		drop_late(&l->acquaintances);
 		set_timer(l, accept_some(l));
 	}
-	mutex_unlock(&r->mutex);
-	set_active_memcg(before);
+	o2gk_reach_leave(r, &scope);
 }
 
 /* --- from outside --- */

@@ -349,15 +349,16 @@ static bool parcel_back(struct o2gk_peer *q, struct o2gk_parcel *it)
 
 static enum o2gd_lost begin(struct o2gk_peer *q, struct o2gk_parcel *it)
 {
-	enum o2gd_lost why;
+	enum o2gd_lost why = O2GD_LOST_LOCAL;
 
 	o2gk_ep_lock(q->ep);
-	while (!o2gk_reserve(q->ep, &it->hdr) && !q->ep->closing) {
+	while (!o2gk_is_leaving(q) && !o2gk_reserve(q->ep, &it->hdr)) {
 		o2gk_ep_unlock(q->ep, O2GK_WORKER, q);
-		o2gk_reserve_wait(q->ep, &it->hdr);
+		o2gk_reserve_wait(q, &it->hdr);
 		o2gk_ep_lock(q->ep);
 	}
-	why = o2gk_parcel_begin(q, it);
+	if (!o2gk_is_leaving(q))
+		why = o2gk_parcel_begin(q, it);
 	o2gk_ep_unlock(q->ep, O2GK_WORKER, q);
 	return why;
 }

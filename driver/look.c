@@ -15,6 +15,7 @@
 #include <linux/uaccess.h>
 
 #define MAX_LIST 4096
+#define MAX_ENTRY 4096 /* bytes of one, in user space */
 #define PEERS_TURN 64
 
 static DEFINE_MUTEX(all_lock);
@@ -24,7 +25,7 @@ static u64 next_id = 1;
 void o2gk_look_add(struct o2gk_ep *ep)
 {
 	ep->pid = get_pid(task_tgid(current));
-	ep->uid = current_uid();
+	ep->cred = get_current_cred();
 	mutex_lock(&all_lock);
 	ep->id = next_id++;
 	list_add_tail(&ep->all, &all_eps);
@@ -37,6 +38,7 @@ void o2gk_look_remove(struct o2gk_ep *ep)
 	list_del(&ep->all);
 	mutex_unlock(&all_lock);
 	put_pid(ep->pid);
+	put_cred(ep->cred);
 }
 
 static struct net *net_of(const struct o2gk_ep *ep)
@@ -44,14 +46,28 @@ static struct net *net_of(const struct o2gk_ep *ep)
 	return ep->paper ? o2gk_paper_net(ep->paper) : ep->net;
 }
 
-/* Its own user, on its own host; or somebody who may look at anything. */
+/* Not of a program that has, or had, the rights of somebody else. */
+static bool is_mine(const struct cred *its)
+{
+	const struct cred *me = current_cred();
+
+	return uid_eq(me->uid, its->uid) && uid_eq(me->uid, its->euid) &&
+	       uid_eq(me->uid, its->suid) && gid_eq(me->gid, its->gid) &&
+	       gid_eq(me->gid, its->egid) && gid_eq(me->gid, its->sgid);
+}
+
+/*
+ * Its own user, on its own host; or somebody who may look at any process there. As
+ * ptrace_may_access() has it, which modules cannot call, by what the process was when it
+ * set the endpoint up.
+ */
 static bool may_look(const struct o2gk_ep *ep)
 {
 	if (!pid_vnr(ep->pid))
 		return false; /* of another pid namespace: it has no name here */
-	if (capable(CAP_SYS_PTRACE))
+	if (ns_capable(ep->cred->user_ns, CAP_SYS_PTRACE))
 		return true;
-	return uid_eq(ep->uid, current_uid()) &&
+	return is_mine(ep->cred) &&
 	       net_eq(net_of(ep), current->nsproxy->net_ns);
 }
 
@@ -84,7 +100,7 @@ static void add_peers(struct o2gk_ep *ep, struct o2gd_info *i)
 	}
 }
 
-void o2gk_look_info(struct o2gk_ep *ep, struct o2gd_info *i)
+static void look_info(struct o2gk_ep *ep, struct o2gd_info *i)
 {
 	const struct o2g_core_stats *c = &ep->core.stats;
 
@@ -108,18 +124,36 @@ static void fill_entry(struct o2gk_ep *ep, struct o2gd_list_entry *e)
 {
 	memset(e, 0, sizeof(*e));
 	e->pid = pid_vnr(ep->pid);
-	e->uid = from_kuid_munged(current_user_ns(), ep->uid);
+	e->uid = from_kuid_munged(current_user_ns(), ep->cred->uid);
 	e->id = ep->id;
 	if (ep->paper) {
 		e->kind = O2GD_KIND_PAPER;
 		e->rank = O2GD_ANY;
 		e->size = o2gk_paper_nsocks(ep->paper);
-		o2gk_paper_info(ep->paper, &e->info);
 	} else {
 		e->rank = ep->rank;
 		e->size = ep->size;
-		o2gk_look_info(ep, &e->info);
 	}
+}
+
+/* To an array of user space, whose entries may be shorter than ours, or longer. */
+static int give_entries(u64 addr, u32 entry, const void *from, size_t size,
+			u32 n)
+{
+	char __user *to = u64_to_user_ptr(addr);
+	size_t both = min_t(size_t, entry, size);
+	u32 i;
+
+	for (i = 0; i < n; i++, to += entry, from += size)
+		if (copy_to_user(to, from, both) ||
+		    clear_user(to + both, entry - both))
+			return -EFAULT;
+	return 0;
+}
+
+static bool is_entry(u32 entry, u32 pad)
+{
+	return entry && entry <= MAX_ENTRY && !pad;
 }
 
 /*
@@ -131,8 +165,10 @@ int o2gk_look_list(struct o2gd_list *l)
 	u32 max = min_t(u32, l->max, MAX_LIST);
 	struct o2gd_list_entry *e;
 	struct o2gk_ep *ep;
-	int err = 0;
+	int err;
 
+	if (!is_entry(l->entry, l->pad))
+		return -EINVAL;
 	e = kvcalloc(max, sizeof(*e), GFP_KERNEL_ACCOUNT);
 	if (max && !e)
 		return -ENOMEM;
@@ -147,9 +183,8 @@ int o2gk_look_list(struct o2gd_list *l)
 	}
 	mutex_unlock(&all_lock);
 	l->max = max;
-	if (copy_to_user(u64_to_user_ptr(l->addr), e,
-			 min(l->count, max) * sizeof(*e)))
-		err = -EFAULT;
+	err = give_entries(l->addr, l->entry, e, sizeof(*e),
+			   min(l->count, max));
 	kvfree(e);
 	return err;
 }
@@ -194,7 +229,7 @@ static void posted(struct o2gk_ep *ep, struct o2gk_found *f)
 {
 	u32 i;
 
-	for (i = 0; i < ep->nslots; i++) {
+	for (i = 0; i < ep->file.nslots; i++) {
 		add_posted(f, o2gk_req_find(ep, i));
 		if (i % O2GK_STEP == O2GK_STEP - 1)
 			breathe(ep);
@@ -258,7 +293,7 @@ static int look(struct o2gd_look *q, size_t size,
 	struct o2gk_ep *ep;
 	int err = -ESRCH;
 
-	if (q->max > O2GD_MAX_LOOK)
+	if (q->max > O2GD_MAX_LOOK || !is_entry(q->entry, q->pad))
 		return -EINVAL;
 	f.to = kvcalloc(q->max, size, GFP_KERNEL_ACCOUNT);
 	if (q->max && !f.to)
@@ -271,9 +306,9 @@ static int look(struct o2gd_look *q, size_t size,
 	}
 	mutex_unlock(&all_lock);
 	q->count = f.count;
-	if (!err && copy_to_user(u64_to_user_ptr(q->addr), f.to,
-				 min(f.count, f.max) * size))
-		err = -EFAULT;
+	if (!err)
+		err = give_entries(q->addr, q->entry, f.to, size,
+				   min(f.count, f.max));
 	kvfree(f.to);
 	return err;
 }
@@ -286,4 +321,90 @@ int o2gk_look_queues(struct o2gd_look *q)
 int o2gk_look_socks(struct o2gd_look *q)
 {
 	return look(q, sizeof(struct o2gd_paper_sock), socks);
+}
+
+/* --- counters --- */
+
+/* In the order of struct o2gd_info. */
+static const char names[][O2GD_NAME] = {
+#define NAME(name) #name,
+	O2GD_COUNTED(NAME)
+#undef NAME
+#define NAME(name, words) #name,
+		O2GD_DROPS(NAME, NAME)
+#undef NAME
+};
+
+static_assert(sizeof(struct o2gd_info) == ARRAY_SIZE(names) * sizeof(u64));
+
+static int peer_counters(struct o2gk_ep *ep, u32 number, struct o2gd_info *i)
+{
+	struct o2gk_peer *p;
+
+	if (ep->paper)
+		return -ENOENT;
+	o2gk_ep_lock(ep);
+	p = o2gk_peer_find(ep, number);
+	if (p)
+		add_peer(i, p);
+	o2gk_ep_unlock(ep, O2GK_WORKER, NULL);
+	return p ? 0 : -ENOENT;
+}
+
+static int count_of(struct o2gk_ep *ep, u32 number, struct o2gd_info *i)
+{
+	memset(i, 0, sizeof(*i));
+	if (number != O2GD_ANY)
+		return peer_counters(ep, number, i);
+	if (ep->paper)
+		o2gk_paper_info(ep->paper, i);
+	else
+		look_info(ep, i);
+	return 0;
+}
+
+static int look_by_id(u64 id, u32 number, struct o2gd_info *i)
+{
+	struct o2gk_ep *ep;
+	int err;
+
+	mutex_lock(&all_lock);
+	ep = find(id);
+	err = ep ? count_of(ep, number, i) : -ESRCH;
+	mutex_unlock(&all_lock);
+	return err;
+}
+
+/* One by one: whoever asks may have no memory left that it could be charged for. */
+static int give_counters(const struct o2gd_counters *c, const u64 *values)
+{
+	u32 n = min_t(u32, c->max, ARRAY_SIZE(names)), i;
+	int err = 0;
+
+	for (i = 0; !err && i < n; i++) {
+		struct o2gd_counter one = { .value = values[i] };
+
+		memcpy(one.name, names[i], O2GD_NAME);
+		err = give_entries(c->addr + (u64)i * c->entry, c->entry, &one,
+				   sizeof(one), 1);
+	}
+	return err;
+}
+
+/* @own: of the caller, or NULL if it has none. */
+int o2gk_look_counters(struct o2gk_ep *own, struct o2gd_counters *c)
+{
+	struct o2gd_info i;
+	int err = -ESRCH;
+
+	if (!is_entry(c->entry, 0))
+		return -EINVAL;
+	if (c->id)
+		err = look_by_id(c->id, c->peer, &i);
+	else if (own)
+		err = count_of(own, c->peer, &i);
+	if (!err)
+		err = give_counters(c, (const u64 *)&i);
+	c->count = ARRAY_SIZE(names);
+	return err;
 }

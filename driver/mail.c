@@ -162,7 +162,7 @@ void o2gk_mail_feed(struct o2gk_peer *q)
 	spin_unlock_bh(&l->lock);
 	if (!starved)
 		return;
-	o2gk_reserve_wait(q->ep, &w->next);
+	o2gk_reserve_wait(q, &w->next);
 	spin_lock_bh(&l->lock);
 	w->is_starved = false;
 	spin_unlock_bh(&l->lock);
@@ -187,7 +187,7 @@ static void receive(struct o2gk_peer *q, struct o2gk_link *l,
 {
 	enum o2gd_lost why;
 
-	if (q->lost || q->doom) {
+	if (q->lost || q->doom || o2gk_is_leaving(q)) {
 		forget(q, l, w, it);
 		return;
 	}

@@ -309,6 +309,21 @@ int o2gk_mem_link(struct o2gk_ep *ep, struct o2gk_mem *m)
 	return 0;
 }
 
+/*
+ * What is only read is pinned as if it were written where that is what it takes to see
+ * what the process writes there later. Memory that nobody may write to is not pinned then.
+ */
+static struct o2gk_pin *pin_registered(struct o2gk_ep *ep,
+				       const struct iovec *iov, bool write)
+{
+	struct o2gk_pin *pin =
+		o2gk_pin_user(ep, iov, 1, write || !O2GK_READ_PINS_LAST);
+
+	if (pin)
+		pin->write = write;
+	return pin;
+}
+
 int o2gk_mem_add(struct o2gk_ep *ep, const struct o2gd_mem *a)
 {
 	struct o2gk_mem *m;
@@ -330,7 +345,7 @@ int o2gk_mem_add(struct o2gk_ep *ep, const struct o2gd_mem *a)
 	m->len = a->len;
 	m->access = a->access;
 	m->refs = 1;
-	m->pin = o2gk_pin_user(ep, &m->iov, 1, a->access & O2GD_WRITE);
+	m->pin = pin_registered(ep, &m->iov, a->access & O2GD_WRITE);
 	m->key.value = a->key;
 	m->key.weight = get_random_u64();
 	o2gk_ep_lock(ep);
@@ -370,6 +385,12 @@ int o2gk_mem_drop(struct o2gk_ep *ep, u64 key, struct completion *gone)
 	return m ? 0 : -ENOENT;
 }
 
+void o2gk_mem_done(struct o2gk_ep *ep)
+{
+	o2gk_mem_put(ep, ep->used_mem);
+	ep->used_mem = NULL;
+}
+
 /*
  * From the core, for a key that came from the network. The reference is handed
  * over in ep->used_mem to whoever asked the core: the receive path for a put,
@@ -404,6 +425,7 @@ int o2gk_mem_find(struct o2g_core *c, struct o2g_peer *p, u64 key, u64 offset,
 		seg->n = 1;
 	}
 	m->refs++;
+	o2gk_mem_done(ep); /* an atomic asks twice */
 	ep->used_mem = m;
 	return 0;
 }

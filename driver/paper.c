@@ -24,6 +24,13 @@ void o2gk_paper_lock(struct o2gk_paper *paper) __acquires(&paper->lock)
 	spin_lock_bh(&paper->lock);
 }
 
+void o2gk_paper_breathe(struct o2gk_paper *paper)
+{
+	o2gk_paper_unlock(paper);
+	cond_resched();
+	o2gk_paper_lock(paper);
+}
+
 static void wake(wait_queue_head_t *q)
 {
 	if (wq_has_sleeper(q)) /* with the barrier that news needs */

@@ -127,7 +127,8 @@ struct o2gk_paper {
 	struct o2gk_paper_area area;
 	struct xarray posted; /* receives by number */
 	u32 next_number;
-	struct list_head held; /* sockets whose message finds no room */
+	struct list_head held; /* sockets whose message finds no room, */
+	u32 nheld;	       /* ... so many */
 
 	struct mutex mutex; /* registration and the dump area */
 	struct o2gk_paper_sock **socks;
@@ -159,6 +160,8 @@ struct o2gk_paper {
 /* paper.c */
 void o2gk_paper_lock(struct o2gk_paper *paper);
 void o2gk_paper_unlock(struct o2gk_paper *paper); /* wakes whoever waits */
+/* Let go of it for a moment, in process context. */
+void o2gk_paper_breathe(struct o2gk_paper *paper);
 void o2gk_paper_news(struct o2gk_paper *paper);
 
 /* paper_post.c */
@@ -217,7 +220,7 @@ void o2gk_paper_finish(struct o2gk_paper_sock *s);
 void o2gk_paper_lose(struct o2gk_paper_sock *s, enum o2gd_lost why, u64 detail);
 /* Without the lock, in process context. */
 void o2gk_paper_lose_rest(struct o2gk_paper_sock *s);
-/* When there is new room or a new receive. */
+/* When there is new room or a new receive; without the lock, in process context. */
 void o2gk_paper_resume(struct o2gk_paper *paper);
 bool o2gk_paper_can_arrive(struct o2gk_paper *paper, s32 rank);
 

@@ -107,8 +107,8 @@ int o2gk_paper_area_create(struct o2gk_paper *paper, u64 addr, u64 len)
 	/* The heads of lists are where they are now. */
 	list_replace(&a.unused, &paper->area.unused);
 	INIT_LIST_HEAD(&paper->area.order);
-	o2gk_paper_resume(paper);
 	o2gk_paper_unlock(paper);
+	o2gk_paper_resume(paper);
 	return 0;
 }
 

@@ -320,7 +320,6 @@ static int take_out(struct o2gk_paper *paper, u64 entry, u64 *link, u64 *next)
 		WRITE_ONCE(*(u64 *)(a->map + *link), *next);
 	o2g_match_remove(&paper->match, &m->match);
 	o2gk_paper_msg_free(a, m);
-	o2gk_paper_resume(paper);
 	return 0;
 }
 
@@ -339,5 +338,6 @@ int o2gk_paper_msg_remove(struct o2gk_paper *paper, u64 entry)
 		err = put_user(next,
 			       (u64 __user *)u64_to_user_ptr(a->addr + link));
 	mutex_unlock(&paper->late_mutex);
+	o2gk_paper_resume(paper);
 	return err;
 }

@@ -6,6 +6,8 @@
  */
 #include "paper.h"
 
+#define PORTION 64 /* sockets, each with all its counters */
+
 struct net *o2gk_paper_net(const struct o2gk_paper *paper)
 {
 	return paper->net;
@@ -41,15 +43,10 @@ void o2gk_paper_info(struct o2gk_paper *paper, struct o2gd_info *i)
 		i->dump_full += s->info.held;
 		for (d = 0; d < O2GD_NDROPS; d++)
 			i->drops[d] += s->drops[d];
+		if (k % PORTION == PORTION - 1)
+			o2gk_paper_breathe(paper);
 	}
 	o2gk_paper_unlock(paper);
-}
-
-static void breathe(struct o2gk_paper *paper)
-{
-	o2gk_paper_unlock(paper);
-	cond_resched();
-	o2gk_paper_lock(paper);
 }
 
 static void posted(struct o2gk_paper *paper, struct o2gk_found *f)
@@ -64,7 +61,7 @@ static void posted(struct o2gk_paper *paper, struct o2gk_found *f)
 					 r->buffer.iov_len, O2GD_BODY_HERE);
 		number++;
 		if (++n % O2GK_STEP == 0)
-			breathe(paper);
+			o2gk_paper_breathe(paper);
 	}
 }
 
@@ -85,7 +82,7 @@ void o2gk_paper_queues(struct o2gk_paper *paper, struct o2gk_found *f)
 	posted(paper, f);
 	o2g_match_walk_begin(&paper->match, &w);
 	while (!o2g_match_walk(&paper->match, &w, O2GK_STEP, add_message, f))
-		breathe(paper);
+		o2gk_paper_breathe(paper);
 	o2gk_paper_unlock(paper);
 }
 
@@ -102,6 +99,8 @@ void o2gk_paper_socks(struct o2gk_paper *paper, struct o2gk_found *f)
 		to[k] = s->info;
 		if (!list_empty(&s->held))
 			to[k].state = O2GD_PAPER_HOLDS;
+		if (k % O2GK_STEP == O2GK_STEP - 1)
+			o2gk_paper_breathe(paper);
 	}
 	o2gk_paper_unlock(paper);
 }

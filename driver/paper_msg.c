@@ -137,6 +137,7 @@ static void hold(struct o2gk_paper_sock *s)
 	const struct o2gk_paper_area *a = &s->paper->area;
 
 	list_add_tail(&s->held, &s->paper->held);
+	WRITE_ONCE(s->paper->nheld, s->paper->nheld + 1);
 	set_phase(s, O2GK_PAPER_HELD);
 	s->info.held++;
 	s->info.length = s->stream.hdr.length;
@@ -153,17 +154,42 @@ void o2gk_paper_arrive(struct o2gk_paper_sock *s)
 		hold(s);
 }
 
+static void unhold(struct o2gk_paper_sock *s)
+{
+	if (list_empty(&s->held))
+		return;
+	list_del_init(&s->held);
+	WRITE_ONCE(s->paper->nheld, s->paper->nheld - 1);
+}
+
+/* The one that has waited longest; if it has to wait on, it is the last then. */
+static void resume_first(struct o2gk_paper *paper)
+{
+	struct o2gk_paper_sock *s =
+		list_first_entry(&paper->held, struct o2gk_paper_sock, held);
+
+	if (!begin(s)) {
+		list_move_tail(&s->held, &paper->held);
+		return;
+	}
+	unhold(s);
+	queue_work(paper->wq, &s->work);
+}
+
+/* Each once, in portions: so many steps are a whole turn, whoever else takes some. */
 void o2gk_paper_resume(struct o2gk_paper *paper)
 {
-	struct o2gk_paper_sock *s, *next;
+	u32 left;
 
-	lockdep_assert_held(&paper->lock);
-	list_for_each_entry_safe(s, next, &paper->held, held) {
-		if (!begin(s))
-			continue;
-		list_del_init(&s->held);
-		queue_work(paper->wq, &s->work);
+	if (!READ_ONCE(paper->nheld))
+		return; /* what comes now finds what there is */
+	o2gk_paper_lock(paper);
+	for (left = paper->nheld; left && paper->nheld; left--) {
+		resume_first(paper);
+		if (left % O2GK_STEP == 0)
+			o2gk_paper_breathe(paper);
 	}
+	o2gk_paper_unlock(paper);
 }
 
 bool o2gk_paper_can_arrive(struct o2gk_paper *paper, s32 rank)
@@ -252,7 +278,7 @@ void o2gk_paper_lose(struct o2gk_paper_sock *s, enum o2gd_lost why, u64 detail)
 	trace_o2g_lose(O2GK_PAPER_NO_RANK, s->rank, why, detail);
 	count_loss(s, why, detail, inside);
 	s->open = false;
-	list_del_init(&s->held);
+	unhold(s);
 	s->refused = why == O2GD_LOST_HEADER || why == O2GD_LOST_PACKET;
 	WRITE_ONCE(paper->shared->open, --paper->nopen);
 	s->info.state = O2GD_PAPER_LOST;

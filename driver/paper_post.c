@@ -89,11 +89,11 @@ static int try_post(struct o2gk_paper *paper, struct o2gk_paper_recv *r,
 	if (!err && for_real)
 		o2g_match_post(m, &r->match);
 	o2gk_seek_end(m, &seek);
-	if (!err && for_real)
-		o2gk_paper_resume(paper);
-	else if (for_real)
+	if (err && for_real)
 		xa_erase_bh(&paper->posted, r->number);
 	o2gk_paper_unlock(paper);
+	if (!err && for_real)
+		o2gk_paper_resume(paper);
 	return err;
 }
 

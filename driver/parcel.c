@@ -49,10 +49,8 @@ enum o2gd_lost o2gk_parcel_begin(struct o2gk_peer *q, struct o2gk_parcel *it)
 	o2gk_local_sent(q);
 	it->detail = o2g_proto_rx_begin(&ep->core, &q->core, &it->hdr, &it->rx);
 	if (it->hdr.type == O2G_PKT_PUT)
-		it->mem = ep->used_mem;
-	else
-		o2gk_mem_put(ep, ep->used_mem);
-	ep->used_mem = NULL;
+		swap(it->mem, ep->used_mem);
+	o2gk_mem_done(ep);
 	if (it->detail)
 		return O2GD_LOST_PACKET;
 	o2gk_rx_trace(q, &it->hdr, ep->core.stats.unexpected != unexpected);
@@ -65,6 +63,7 @@ enum o2gd_lost o2gk_parcel_begin(struct o2gk_peer *q, struct o2gk_parcel *it)
 void o2gk_parcel_end(struct o2gk_peer *q, struct o2gk_parcel *it)
 {
 	o2g_proto_rx_end(&q->ep->core, &q->core, &it->rx);
+	o2gk_mem_done(q->ep);
 }
 
 void o2gk_parcel_put(struct o2gk_peer *q, struct o2gk_parcel *it)

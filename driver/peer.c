@@ -110,6 +110,7 @@ static struct o2gk_peer *new_peer(struct o2gk_ep *ep)
 	INIT_LIST_HEAD(&p->serving);
 	INIT_LIST_HEAD(&p->done.link);
 	INIT_LIST_HEAD(&p->receives);
+	INIT_LIST_HEAD(&p->met);
 	INIT_LIST_HEAD(&p->untold);
 	INIT_WORK(&p->rx_work, o2gk_rx_work);
 	INIT_WORK(&p->tx_work, o2gk_tx_work);
@@ -203,6 +204,7 @@ static void lose(struct o2gk_peer *p)
 	struct o2gk_ep *ep = p->ep;
 	struct sock *sk = READ_ONCE(p->sk); /* ep->mutex: it stays so */
 
+	WRITE_ONCE(p->leaving, true); /* or its workers wait, with its locks */
 	if (sk)
 		lock_sock(sk);
 	o2gk_ep_lock(ep);

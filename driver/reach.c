@@ -4,14 +4,31 @@
 #include <linux/net.h>
 #include <linux/sched/mm.h>
 
+#include "kfront.h"
+
+void o2gk_reach_enter(struct o2gk_reach *r, struct o2gk_reach_scope *s)
+{
+	s->memcg = set_active_memcg(r->memcg);
+	s->alloc = o2gk_gfp_enter(r->gfp);
+	mutex_lock(&r->mutex);
+}
+
+void o2gk_reach_leave(struct o2gk_reach *r, struct o2gk_reach_scope *s)
+{
+	mutex_unlock(&r->mutex);
+	o2gk_gfp_leave(r->gfp, s->alloc);
+	set_active_memcg(s->memcg);
+}
+
 static void lost_work(struct work_struct *work)
 {
 	struct o2gk_reach *r = container_of(work, struct o2gk_reach, lost_work);
+	struct o2gk_reach_scope scope;
 
-	mutex_lock(&r->mutex);
+	o2gk_reach_enter(r, &scope);
 	if (!r->closing)
 		o2gk_dial_again(r);
-	mutex_unlock(&r->mutex);
+	o2gk_reach_leave(r, &scope);
 }
 
 int o2gk_reach_open(struct o2gk_reach *r, const u8 *secret, const char *job)

@@ -37,6 +37,7 @@ struct o2gk_reach {
 	struct net *net;
 	struct mem_cgroup *memcg; /* pays */
 	struct workqueue_struct *wq;
+	gfp_t gfp; /* GFP_NOFS or GFP_NOIO: workers heed it; else 0 */
 	u32 rank;
 	char host[TCP_HOST_SIZE];
 	struct o2gk_key key;
@@ -49,10 +50,20 @@ struct o2gk_reach {
 };
 
 /* reach.c */
-/* net, memcg, wq, rank and host are set and stay, ops and owner as well. */
+/*
+ * net, memcg, wq, gfp, rank and host are set and stay, ops and owner as well. Whom
+ * attach() waits for has no work in wq.
+ */
 int o2gk_reach_open(struct o2gk_reach *r, const u8 *secret, const char *job);
 /* Nobody dials or listens any more, and no function of ops is called. */
 void o2gk_reach_close(struct o2gk_reach *r);
+/* A worker takes the mutex, and those who pay; until it is done. */
+struct o2gk_reach_scope {
+	struct mem_cgroup *memcg;
+	unsigned int alloc;
+};
+void o2gk_reach_enter(struct o2gk_reach *r, struct o2gk_reach_scope *s);
+void o2gk_reach_leave(struct o2gk_reach *r, struct o2gk_reach_scope *s);
 /* A peer was lost, in any context: those that are to be dialled again are. */
 void o2gk_reach_lost(struct o2gk_reach *r);
 /* With r->mutex: @sock, with a file, has said its hello. The owner has it, or it is closed. */

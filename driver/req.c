@@ -10,18 +10,21 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
+#include "atomic.h"
+
 #define SQ_TURN 256 /* entries of the ring, then others get the lock */
 
 struct o2gk_req *o2gk_req_find(struct o2gk_ep *ep, u32 slot)
 {
-	if (slot >= ep->nslots)
+	if (slot >= ep->file.nslots)
 		return NULL;
-	return &ep->slabs[slot / O2GK_SLAB][slot % O2GK_SLAB];
+	return &ep->file.slabs[slot / O2GK_SLAB][slot % O2GK_SLAB];
 }
 
 /* What a request needs before it may be started. */
 struct prep {
 	struct o2g_seg seg;
+	void *result; /* of an atomic */
 	struct o2gk_pin *pin;
 	struct iovec *iov, iov0;
 	struct o2gk_ctl *out;
@@ -33,6 +36,7 @@ static void prep_drop(struct prep *p)
 	if (p->iov != &p->iov0)
 		kvfree(p->iov);
 	kfree(p->out);
+	kfree(p->result);
 }
 
 /* --- memory, before the lock is taken --- */
@@ -95,6 +99,43 @@ static int prep_recv(struct o2gk_ep *ep, struct prep *p,
 	return 0;
 }
 
+/*
+ * The results of an atomic are few, and kept. Operands that leave in one packet are copied,
+ * as those of a put are; the packets of others are sent from where they are, one by one.
+ */
+static int prep_atomic(struct o2gk_ep *ep, struct prep *p,
+		       const struct o2gd_sqe *e)
+{
+	int err;
+
+	if (e->flags & O2GD_FETCH_OLD) {
+		p->result = o2gk_alloc(ep, e->len, GFP_KERNEL);
+		if (!p->result)
+			return -ENOMEM;
+	}
+	if ((u8)e->tag == O2G_AOP_NO_OP) /* it has none */
+		return 0;
+	if (e->len <= 8 || (u8)e->tag == O2G_AOP_CAS)
+		return prep_send(ep, p, e);
+	err = prep_import(p, e);
+	if (!err && o2gk_local_wants(ep, e))
+		prep_pin(ep, p, false);
+	return err;
+}
+
+static int prepare(struct o2gk_ep *ep, struct prep *p, const struct o2gd_sqe *e)
+{
+	switch (e->op) {
+	case O2GD_OP_SEND:
+	case O2GD_OP_PUT:
+		return prep_send(ep, p, e);
+	case O2GD_OP_ATOMIC:
+		return prep_atomic(ep, p, e);
+	default:
+		return prep_recv(ep, p, e);
+	}
+}
+
 /* --- starting, under ep->lock --- */
 
 static bool has_peer(const struct o2gd_sqe *e)
@@ -103,14 +144,41 @@ static bool has_peer(const struct o2gd_sqe *e)
 	       (e->op != O2GD_OP_RECV || e->peer != O2GD_ANY);
 }
 
+static bool is_atomic_sound(const struct o2gd_sqe *e)
+{
+	u32 op = (u8)e->tag, type = (u8)(e->tag >> 8);
+	u32 size = o2g_atomic_size(type);
+	bool fetch = e->flags & O2GD_FETCH_OLD;
+
+	if (e->tag >> 16 || !o2g_atomic_exists(op, type) || !e->len ||
+	    e->len % size || (fetch && e->len > O2GD_SMALL))
+		return false;
+	return op == O2G_AOP_CAS   ? e->len == 2 * size :
+	       op == O2G_AOP_NO_OP ? fetch :
+				     true;
+}
+
+static u8 flags_of(u8 op)
+{
+	switch (op) {
+	case O2GD_OP_SEND:
+		return O2GD_SYNC | O2GD_SERVED;
+	case O2GD_OP_ATOMIC:
+		return O2GD_FETCH_OLD;
+	default:
+		return 0;
+	}
+}
+
 static int check_sqe(const struct o2gk_ep *ep, const struct o2gd_sqe *e)
 {
 	if (has_peer(e) && !o2gk_is_number(ep, e->peer))
 		return -EINVAL;
-	if (e->op < O2GD_OP_SEND || e->op > O2GD_OP_GET || e->pad ||
-	    e->flags & ~(e->op == O2GD_OP_SEND ? O2GD_SYNC | O2GD_SERVED : 0) ||
+	if (e->op < O2GD_OP_SEND || e->op > O2GD_OP_ATOMIC || e->pad ||
+	    e->flags & ~flags_of(e->op) ||
 	    (e->flags & O2GD_SERVED && e->len > O2G_SERVED_BODY_MAX) ||
-	    e->len > O2G_BODY_MAX)
+	    e->len > O2G_BODY_MAX ||
+	    (e->op == O2GD_OP_ATOMIC && !is_atomic_sound(e)))
 		return -EINVAL;
 	return 0;
 }
@@ -128,6 +196,25 @@ static struct o2gk_req *claim_slot(struct o2gk_ep *ep, u32 slot, int *err)
 	kfree(r->kbuf); /* a body that was never fetched */
 	r->kbuf = NULL;
 	return r;
+}
+
+static void init_atomic(struct o2gk_req *r, const struct o2gd_sqe *e,
+			const struct prep *p)
+{
+	struct o2g_req *c = &r->core;
+
+	c->op = (u8)e->tag;
+	c->type = (u8)(e->tag >> 8);
+	if (!p->result)
+		return;
+	c->flags |= O2G_REQF_FETCH;
+	r->kbuf = p->result;
+	r->kbuf_len = c->op == O2G_AOP_CAS ? e->len / 2 : e->len;
+	env_seg_set(&c->result, r->kbuf);
+	c->result.len = r->kbuf_len;
+	c->result_segs = &c->result;
+	c->n_result_segs = 1;
+	c->result_view = NULL;
 }
 
 static void init_req(struct o2gk_req *r, const struct o2gd_sqe *e,
@@ -165,6 +252,8 @@ static void init_req(struct o2gk_req *r, const struct o2gd_sqe *e,
 	c->segs = &c->seg0;
 	c->nsegs = 1;
 	c->view = NULL;
+	if (e->op == O2GD_OP_ATOMIC)
+		init_atomic(r, e, p);
 	c->match.src = e->peer;
 	c->match.tag = e->tag;
 	c->match.ignore = e->ignore;
@@ -172,7 +261,7 @@ static void init_req(struct o2gk_req *r, const struct o2gd_sqe *e,
 
 static struct o2gk_unexp *find_taken(struct o2gk_ep *ep, u64 handle)
 {
-	struct o2g_cookie *k = o2g_cookies_find(ep->taken, handle);
+	struct o2g_cookie *k = o2g_cookies_find(ep->file.taken, handle);
 
 	return k ? container_of(k, struct o2gk_unexp, handle) : NULL;
 }
@@ -196,7 +285,7 @@ static void receive_taken(struct o2gk_ep *ep, struct o2gk_req *r,
 {
 	struct o2gk_peer *from = o2gk_peer_of(u->core.peer);
 
-	o2g_cookies_del(&ep->taken, &u->handle);
+	o2g_cookies_del(&ep->file.taken, &u->handle);
 	o2g_proto_mrecv(&ep->core, &r->core, &u->core);
 	o2gk_peer_put(from);
 }
@@ -225,6 +314,10 @@ static void launch(struct o2gk_ep *ep, struct o2gk_req *r, unsigned int op,
 	case O2GD_OP_GET:
 		r->core.kind = O2G_REQ_GET;
 		o2g_proto_get(&ep->core, &r->core);
+		break;
+	case O2GD_OP_ATOMIC:
+		r->core.kind = O2G_REQ_ATOMIC;
+		o2g_proto_atomic(&ep->core, &r->core);
 		break;
 	}
 }
@@ -298,7 +391,6 @@ static bool is_done(struct o2gk_ep *ep, struct o2gk_req *r)
 
 int o2gk_submit(struct o2gk_ep *ep, const struct o2gd_sqe *e)
 {
-	bool out = e->op == O2GD_OP_SEND || e->op == O2GD_OP_PUT;
 	struct prep prep = {};
 	struct o2gk_req *r;
 	int err = check_sqe(ep, e);
@@ -308,7 +400,7 @@ int o2gk_submit(struct o2gk_ep *ep, const struct o2gd_sqe *e)
 	if (err)
 		return err;
 	o2gk_ep_housekeeping(ep);
-	err = out ? prep_send(ep, &prep, e) : prep_recv(ep, &prep, e);
+	err = prepare(ep, &prep, e);
 	if (err)
 		goto err_prep;
 	o2gk_ep_lock(ep);
@@ -358,12 +450,12 @@ static bool post(struct o2gk_ep *ep, const struct o2gd_sqe *e, u32 *left)
 	struct o2g_match_entry recv = match_of(e);
 	int err;
 
-	if (!o2gk_seek(&ep->core.match, &ep->sq_seek, &recv, left))
+	if (!o2gk_seek(&ep->core.match, &ep->file.sq_seek, &recv, left))
 		return false;
 	err = may_post(ep, e) ? start(ep, e, &small, NULL) : -EINVAL;
-	o2gk_seek_end(&ep->core.match, &ep->sq_seek);
-	if (err == -ENXIO && !ep->sq_no_memory) {
-		ep->sq_unmet = e->peer;
+	o2gk_seek_end(&ep->core.match, &ep->file.sq_seek);
+	if (err == -ENXIO && !ep->file.sq_no_memory) {
+		ep->file.sq_unmet = e->peer;
 		return false;
 	}
 	if (err == -ENXIO)
@@ -374,8 +466,8 @@ static bool post(struct o2gk_ep *ep, const struct o2gd_sqe *e, u32 *left)
 		post_failed(ep, e, &small, err);
 	else if (err)
 		ep->stats.bad_posts++;
-	ep->sq_no_memory = false;
-	ep->sq_unmet = O2GD_ANY;
+	ep->file.sq_no_memory = false;
+	ep->file.sq_unmet = O2GD_ANY;
 	return true;
 }
 
@@ -386,28 +478,29 @@ bool o2gk_sq_drain(struct o2gk_ep *ep)
 	struct o2gd_sqe e;
 
 	lockdep_assert_held(&ep->lock);
-	if (!ep->shared) /* there is no ring: its front is another */
+	if (!ep->file.shared) /* there is no ring: its front is another */
 		return true;
 	/* After the entries it covers. */
-	tail = smp_load_acquire(&ep->shared->sq_tail);
-	if (likely(tail == ep->sq_head))
+	tail = smp_load_acquire(&ep->file.shared->sq_tail);
+	if (likely(tail == ep->file.sq_head))
 		return true;
-	if (tail - ep->sq_head > ep->sq_mask + 1) {
+	if (tail - ep->file.sq_head > ep->file.sq_mask + 1) {
 		ep->stats.bad_posts++;
 		return true;
 	}
-	for (; ep->sq_head != tail && left; ep->sq_head++, left--) {
-		memcpy(&e, &ep->sq[ep->sq_head & ep->sq_mask], sizeof(e));
+	for (; ep->file.sq_head != tail && left; ep->file.sq_head++, left--) {
+		memcpy(&e, &ep->file.sq[ep->file.sq_head & ep->file.sq_mask],
+		       sizeof(e));
 		barrier(); /* from here on only the copy counts */
 		if (!post(ep, &e, &left))
 			break;
 		if (!left) { /* it was the last */
-			ep->sq_head++;
+			ep->file.sq_head++;
 			break;
 		}
 	}
-	WRITE_ONCE(ep->shared->sq_head, ep->sq_head);
-	if (likely(ep->sq_head == tail))
+	WRITE_ONCE(ep->file.shared->sq_head, ep->file.sq_head);
+	if (likely(ep->file.sq_head == tail))
 		return true;
 	if (!ep->closing)
 		queue_work(ep->wq, &ep->work);
@@ -423,14 +516,14 @@ static int meet_next(struct o2gk_ep *ep, u32 number)
 void o2gk_sq_drain_all(struct o2gk_ep *ep)
 {
 	while (!o2gk_sq_drain(ep)) {
-		u32 number = ep->sq_unmet;
+		u32 number = ep->file.sq_unmet;
 		int err;
 
 		spin_unlock_bh(&ep->lock);
 		err = meet_next(ep, number);
 		cond_resched();
 		spin_lock_bh(&ep->lock);
-		ep->sq_no_memory = err;
+		ep->file.sq_no_memory = err;
 	}
 }
 
@@ -456,10 +549,10 @@ int o2gk_slot_cancel(struct o2gk_ep *ep, u32 slot)
 
 static void take(struct o2gk_ep *ep, struct o2gk_unexp *u, u64 *handle)
 {
-	u->handle.value = ++ep->next_handle;
+	u->handle.value = ++ep->file.next_handle;
 	u->handle.weight = get_random_u64();
 	refcount_inc(&o2gk_peer_of(u->core.peer)->refs);
-	o2g_cookies_add(&ep->taken, &u->handle);
+	o2g_cookies_add(&ep->file.taken, &u->handle);
 	*handle = u->handle.value;
 }
 

@@ -140,11 +140,13 @@ bool o2gk_reserve_fill(struct o2gk_ep *ep)
 	return is_there(ep, 0);
 }
 
-void o2gk_reserve_wait(struct o2gk_ep *ep, const struct o2g_hdr *h)
+/* Whoever gives the peer up may wait for us, in a call that cannot be killed. */
+void o2gk_reserve_wait(struct o2gk_peer *p, const struct o2g_hdr *h)
 {
+	struct o2gk_ep *ep = p->ep;
 	u64 body = body_of(h);
 
-	while (!is_there(ep, body) && !READ_ONCE(ep->closing)) {
+	while (!is_there(ep, body) && !o2gk_is_leaving(p)) {
 		fill(ep, body);
 		if (is_there(ep, body))
 			break;

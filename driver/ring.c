@@ -50,45 +50,47 @@ int o2gk_area_create(struct o2gk_ep *ep, struct o2gd_setup *s)
 
 	if (err)
 		return err;
-	ep->area_size = s->map_size;
-	err = o2gk_user_charge(&ep->charge, ep->area_size >> PAGE_SHIFT);
+	ep->file.area_size = s->map_size;
+	err = o2gk_user_charge(&ep->charge, ep->file.area_size >> PAGE_SHIFT);
 	if (err)
 		return err;
-	err = account_locked_vm(ep->mm, ep->area_size >> PAGE_SHIFT, true);
+	err = account_locked_vm(ep->mm, ep->file.area_size >> PAGE_SHIFT, true);
 	if (err)
 		return err;
-	ep->area_pages = ep->area_size >> PAGE_SHIFT;
-	ep->dump_blocks = s->dump_size / O2GD_BLOCK;
-	ep->dump_free = ep->dump_blocks;
-	ep->area = o2gk_area_alloc(ep->area_size);
-	ep->cq_dump = kvcalloc(s->cq_entries, sizeof(*ep->cq_dump),
-			       GFP_KERNEL_ACCOUNT);
-	ep->dump_len = kvcalloc(ep->dump_blocks, sizeof(*ep->dump_len),
-				GFP_KERNEL_ACCOUNT);
-	ep->dump_map = kvcalloc(BITS_TO_LONGS(ep->dump_blocks),
-				sizeof(unsigned long), GFP_KERNEL_ACCOUNT);
-	if (!ep->area || !ep->cq_dump || !ep->dump_len || !ep->dump_map)
+	ep->file.area_pages = ep->file.area_size >> PAGE_SHIFT;
+	ep->file.dump_blocks = s->dump_size / O2GD_BLOCK;
+	ep->file.dump_free = ep->file.dump_blocks;
+	ep->file.area = o2gk_area_alloc(ep->file.area_size);
+	ep->file.cq_dump = kvcalloc(s->cq_entries, sizeof(*ep->file.cq_dump),
+				    GFP_KERNEL_ACCOUNT);
+	ep->file.dump_len = kvcalloc(ep->file.dump_blocks,
+				     sizeof(*ep->file.dump_len),
+				     GFP_KERNEL_ACCOUNT);
+	ep->file.dump_map = kvcalloc(BITS_TO_LONGS(ep->file.dump_blocks),
+				     sizeof(unsigned long), GFP_KERNEL_ACCOUNT);
+	if (!ep->file.area || !ep->file.cq_dump || !ep->file.dump_len ||
+	    !ep->file.dump_map)
 		return -ENOMEM; /* o2gk_area_destroy frees what there is */
-	ep->shared = ep->area;
-	ep->sq = ep->area + s->sq_off;
-	ep->sq_mask = s->sq_entries - 1;
-	ep->cq = ep->area + s->cq_off;
-	ep->cq_mask = s->cq_entries - 1;
-	ep->dump = ep->area + s->dump_off;
+	ep->file.shared = ep->file.area;
+	ep->file.sq = ep->file.area + s->sq_off;
+	ep->file.sq_mask = s->sq_entries - 1;
+	ep->file.cq = ep->file.area + s->cq_off;
+	ep->file.cq_mask = s->cq_entries - 1;
+	ep->file.dump = ep->file.area + s->dump_off;
 	return 0;
 }
 
 void o2gk_area_destroy(struct o2gk_ep *ep)
 {
-	if (ep->area_pages)
-		account_locked_vm(ep->mm, ep->area_pages, false);
+	if (ep->file.area_pages)
+		account_locked_vm(ep->mm, ep->file.area_pages, false);
 	o2gk_user_uncharge(&ep->charge);
-	ep->area_pages = 0;
-	vfree(ep->area);
-	kvfree(ep->cq_dump);
-	kvfree(ep->dump_len);
-	kvfree(ep->dump_map);
-	ep->area = NULL;
+	ep->file.area_pages = 0;
+	vfree(ep->file.area);
+	kvfree(ep->file.cq_dump);
+	kvfree(ep->file.dump_len);
+	kvfree(ep->file.dump_map);
+	ep->file.area = NULL;
 }
 
 /* --- the dump area --- */
@@ -97,9 +99,9 @@ void o2gk_dump_free(struct o2gk_ep *ep, u32 dump)
 {
 	if (!dump)
 		return;
-	bitmap_clear(ep->dump_map, dump - 1, ep->dump_len[dump - 1]);
-	ep->dump_free += ep->dump_len[dump - 1];
-	ep->dump_len[dump - 1] = 0;
+	bitmap_clear(ep->file.dump_map, dump - 1, ep->file.dump_len[dump - 1]);
+	ep->file.dump_free += ep->file.dump_len[dump - 1];
+	ep->file.dump_len[dump - 1] = 0;
 }
 
 /*
@@ -108,20 +110,22 @@ void o2gk_dump_free(struct o2gk_ep *ep, u32 dump)
  */
 static u32 reclaim(struct o2gk_ep *ep, u32 max)
 {
-	u32 head = READ_ONCE(ep->shared->cq_head);
-	u32 freed = ep->cq_freed;
+	u32 head = READ_ONCE(ep->file.shared->cq_head);
+	u32 freed = ep->file.cq_freed;
 
-	if (ep->cq_tail - head > ep->cq_mask + 1)
+	if (ep->file.cq_tail - head > ep->file.cq_mask + 1)
 		return 0; /* not a position it can have reached */
-	for (; max && ep->cq_freed != head && ep->cq_freed != ep->cq_tail;
+	for (; max && ep->file.cq_freed != head &&
+	       ep->file.cq_freed != ep->file.cq_tail;
 	     max--) {
-		u32 *dump = &ep->cq_dump[ep->cq_freed & ep->cq_mask];
+		u32 *dump =
+			&ep->file.cq_dump[ep->file.cq_freed & ep->file.cq_mask];
 
 		o2gk_dump_free(ep, *dump);
 		*dump = 0;
-		ep->cq_freed++;
+		ep->file.cq_freed++;
 	}
-	return ep->cq_freed - freed;
+	return ep->file.cq_freed - freed;
 }
 
 /*
@@ -131,30 +135,31 @@ static u32 reclaim(struct o2gk_ep *ep, u32 max)
 static unsigned long find_from(const struct o2gk_ep *ep, unsigned long at,
 			       u32 n)
 {
-	unsigned long last = min_t(unsigned long, ep->dump_blocks, at + FAR);
+	unsigned long last =
+		min_t(unsigned long, ep->file.dump_blocks, at + FAR);
 	unsigned long end;
 	u32 holes;
 
 	for (holes = 0; holes < MAX_HOLES; holes++) {
-		at = find_next_zero_bit(ep->dump_map, last, at);
-		if (at >= last || n > ep->dump_blocks - at)
+		at = find_next_zero_bit(ep->file.dump_map, last, at);
+		if (at >= last || n > ep->file.dump_blocks - at)
 			break;
-		end = find_next_bit(ep->dump_map, at + n, at);
+		end = find_next_bit(ep->file.dump_map, at + n, at);
 		if (end == at + n)
 			return at;
 		at = end + 1;
 	}
-	return ep->dump_blocks;
+	return ep->file.dump_blocks;
 }
 
 static unsigned long find_blocks(const struct o2gk_ep *ep, u32 n)
 {
 	unsigned long at;
 
-	if (n == 0 || n > ep->dump_free || n > U16_MAX)
-		return ep->dump_blocks;
-	at = find_from(ep, ep->dump_next, n);
-	if (at >= ep->dump_blocks && ep->dump_next)
+	if (n == 0 || n > ep->file.dump_free || n > U16_MAX)
+		return ep->file.dump_blocks;
+	at = find_from(ep, ep->file.dump_next, n);
+	if (at >= ep->file.dump_blocks && ep->file.dump_next)
 		at = find_from(ep, 0, n);
 	return at;
 }
@@ -164,7 +169,8 @@ static unsigned long find_or_reclaim(struct o2gk_ep *ep, u32 n)
 {
 	unsigned long at = find_blocks(ep, n);
 
-	if (at < ep->dump_blocks || !ep->dump_blocks || !reclaim(ep, O2GK_STEP))
+	if (at < ep->file.dump_blocks || !ep->file.dump_blocks ||
+	    !reclaim(ep, O2GK_STEP))
 		return at;
 	return find_blocks(ep, n);
 }
@@ -174,9 +180,9 @@ bool o2gk_dump_fits(struct o2gk_ep *ep, u64 len)
 	unsigned long at =
 		find_or_reclaim(ep, DIV_ROUND_UP_ULL(len, O2GD_BLOCK));
 
-	if (at < ep->dump_blocks)
-		ep->dump_next = at; /* which is found at once then */
-	return at < ep->dump_blocks;
+	if (at < ep->file.dump_blocks)
+		ep->file.dump_next = at; /* which is found at once then */
+	return at < ep->file.dump_blocks;
 }
 
 u32 o2gk_dump_alloc(struct o2gk_ep *ep, u64 len)
@@ -184,17 +190,17 @@ u32 o2gk_dump_alloc(struct o2gk_ep *ep, u64 len)
 	u32 n = DIV_ROUND_UP_ULL(len, O2GD_BLOCK);
 	unsigned long at;
 
-	if (n == 0 || n > ep->dump_blocks || n > U16_MAX)
+	if (n == 0 || n > ep->file.dump_blocks || n > U16_MAX)
 		return 0;
 	at = find_or_reclaim(ep, n);
-	if (at >= ep->dump_blocks) {
+	if (at >= ep->file.dump_blocks) {
 		ep->stats.dump_full++;
 		return 0;
 	}
-	bitmap_set(ep->dump_map, at, n);
-	ep->dump_free -= n;
-	ep->dump_len[at] = n;
-	ep->dump_next = at + n < ep->dump_blocks ? at + n : 0;
+	bitmap_set(ep->file.dump_map, at, n);
+	ep->file.dump_free -= n;
+	ep->file.dump_len[at] = n;
+	ep->file.dump_next = at + n < ep->file.dump_blocks ? at + n : 0;
 	return at + 1;
 }
 
@@ -204,21 +210,21 @@ u32 o2gk_dump_alloc(struct o2gk_ep *ep, u64 len)
 static u32 cq_room(struct o2gk_ep *ep)
 {
 	reclaim(ep, 4);
-	return ep->cq_mask + 1 - (ep->cq_tail - ep->cq_freed);
+	return ep->file.cq_mask + 1 - (ep->file.cq_tail - ep->file.cq_freed);
 }
 
 static void cq_write(struct o2gk_ep *ep, struct o2gk_done *d)
 {
-	struct o2gd_cqe *to = &ep->cq[ep->cq_tail & ep->cq_mask];
+	struct o2gd_cqe *to = &ep->file.cq[ep->file.cq_tail & ep->file.cq_mask];
 
-	ep->cq_dump[ep->cq_tail & ep->cq_mask] = d->dump;
+	ep->file.cq_dump[ep->file.cq_tail & ep->file.cq_mask] = d->dump;
 	d->dump = 0;
 	memcpy((u8 *)to + sizeof(to->seq), (u8 *)&d->cqe + sizeof(to->seq),
 	       sizeof(*to) - sizeof(to->seq));
 	/* After all the rest: user space reads this word first. */
-	smp_store_release(&to->seq, ep->cq_tail + 1);
-	WRITE_ONCE(ep->cq_tail, ep->cq_tail + 1);
-	ep->wake = true;
+	smp_store_release(&to->seq, ep->file.cq_tail + 1);
+	WRITE_ONCE(ep->file.cq_tail, ep->file.cq_tail + 1);
+	ep->file.wake = true;
 	if (d->req) {
 		d->req->phase = O2GK_FREE;
 		d->req->gen++;
@@ -232,17 +238,17 @@ void o2gk_cq_post(struct o2gk_ep *ep, struct o2gk_done *d)
 	if (d->req) /* the loss of a peer has an event of its own */
 		trace_o2g_complete(ep->rank, d->cqe.slot, d->cqe.status,
 				   d->cqe.source, d->cqe.tag, d->cqe.length);
-	if (likely(list_empty(&ep->overflow) && cq_room(ep))) {
+	if (likely(list_empty(&ep->file.overflow) && cq_room(ep))) {
 		cq_write(ep, d);
 		return;
 	}
 	if (d->req)
 		d->req->phase = O2GK_WAITING;
-	list_add_tail(&d->link, &ep->overflow);
-	WRITE_ONCE(ep->noverflow, ep->noverflow + 1);
-	WRITE_ONCE(ep->shared->overflow, ep->noverflow);
+	list_add_tail(&d->link, &ep->file.overflow);
+	WRITE_ONCE(ep->file.noverflow, ep->file.noverflow + 1);
+	WRITE_ONCE(ep->file.shared->overflow, ep->file.noverflow);
 	ep->stats.overflows++;
-	ep->wake = true;
+	ep->file.wake = true;
 }
 
 /* A portion; false: there is more to move, and room for it. */
@@ -252,17 +258,17 @@ bool o2gk_cq_flush(struct o2gk_ep *ep)
 	u32 n;
 
 	lockdep_assert_held(&ep->lock);
-	for (n = 0; n < O2GK_STEP && !list_empty(&ep->overflow); n++) {
-		struct o2gk_done *d =
-			list_first_entry(&ep->overflow, struct o2gk_done, link);
+	for (n = 0; n < O2GK_STEP && !list_empty(&ep->file.overflow); n++) {
+		struct o2gk_done *d = list_first_entry(&ep->file.overflow,
+						       struct o2gk_done, link);
 
 		if (!cq_room(ep))
 			break;
 		list_del_init(&d->link);
 		cq_write(ep, d);
-		WRITE_ONCE(ep->noverflow, ep->noverflow - 1);
+		WRITE_ONCE(ep->file.noverflow, ep->file.noverflow - 1);
 	}
-	WRITE_ONCE(ep->shared->overflow, ep->noverflow);
+	WRITE_ONCE(ep->file.shared->overflow, ep->file.noverflow);
 	return n < O2GK_STEP && !more;
 }
 
@@ -273,13 +279,14 @@ void o2gk_cq_forget(struct o2gk_ep *ep, struct o2gk_done *d)
 	if (list_empty(&d->link))
 		return;
 	list_del_init(&d->link);
-	WRITE_ONCE(ep->noverflow, ep->noverflow - 1);
-	WRITE_ONCE(ep->shared->overflow, ep->noverflow);
+	WRITE_ONCE(ep->file.noverflow, ep->file.noverflow - 1);
+	WRITE_ONCE(ep->file.shared->overflow, ep->file.noverflow);
 }
 
 /* Has user space consumed everything? */
 bool o2gk_cq_seen(const struct o2gk_ep *ep)
 {
-	return READ_ONCE(ep->shared->cq_head) == READ_ONCE(ep->cq_tail) &&
-	       !READ_ONCE(ep->noverflow);
+	return READ_ONCE(ep->file.shared->cq_head) ==
+		       READ_ONCE(ep->file.cq_tail) &&
+	       !READ_ONCE(ep->file.noverflow);
 }

@@ -8,6 +8,8 @@
  *
  *	when so many bytes were copied in softirq since the last tick: one that
  *	copies all a fast peer sends starves everything else on its processor;
+ *	when so many packets were read in one go, of a socket that could not be
+ *	read for a while;
  *	when the body goes to user memory that could not be pinned;
  *	when the connection is at its end, which takes the socket's lock for real.
  *
@@ -37,6 +39,7 @@ struct turn {
 	enum o2gk_context context;
 	size_t budget; /* body bytes that may be copied */
 	size_t copied;
+	u32 packets;
 	bool more;	     /* stopped early: a worker has to go on */
 	bool held;	     /* ... until the peer has read what is for it */
 	enum o2gd_lost lost; /* what ends the connection, and its detail */
@@ -106,10 +109,8 @@ static void keep_mem(struct o2gk_peer *p)
 	if (!ep->used_mem)
 		return;
 	if (p->rx.hdr.type == O2G_PKT_PUT)
-		p->put_mem = ep->used_mem;
-	else
-		o2gk_mem_put(ep, ep->used_mem);
-	ep->used_mem = NULL;
+		swap(p->put_mem, ep->used_mem);
+	o2gk_mem_done(ep);
 }
 
 void o2gk_rx_trace(const struct o2gk_peer *p, const struct o2g_hdr *h,
@@ -149,12 +150,23 @@ static int packet_begin(struct turn *t)
 	return 0;
 }
 
+/* A sender that has lent its memory and then reset the connection may have changed it
+ * before we copied it. */
+static bool was_lent_and_reset(const struct o2gk_peer *p)
+{
+	return p->rx.hdr.flags & O2G_PKTF_REFERENCE && p->sk &&
+	       (p->sk->sk_err || p->sk->sk_state == TCP_CLOSE);
+}
+
 static int packet_end(struct turn *t)
 {
 	struct o2gk_peer *p = t->p;
 	struct o2gk_ep *ep = p->ep;
 
+	if (unlikely(was_lent_and_reset(p)))
+		return refuse(t, O2GD_LOST_ERROR, ECONNRESET);
 	o2g_proto_rx_end(&ep->core, &p->core, &p->rx);
+	o2gk_mem_done(ep);
 	o2gk_mem_put(ep, p->put_mem);
 	p->put_mem = NULL;
 	p->rx_bytes += O2G_HDR_SIZE + o2g_wire_body(&p->rx.hdr);
@@ -208,6 +220,7 @@ static int end_header(struct turn *t, struct sk_buff *skb, int off, size_t len,
 
 	if (!may_begin(t))
 		return 0;
+	t->packets++;
 	if (o2g_stream_header_done(s, n) < 0)
 		return refuse(t, O2GD_LOST_HEADER, s->error);
 	ret = header_complete(t, skb, off + n, len - n);
@@ -236,6 +249,10 @@ static int read_header(struct turn *t, struct sk_buff *skb, int off, size_t len)
 
 static int take_header(struct turn *t, struct sk_buff *skb, int off, size_t len)
 {
+	if (unlikely(t->packets >= O2GK_RX_PACKETS)) {
+		t->more = true;
+		return 0;
+	}
 	/* Only received packets are answered, and they are received here. */
 	if (unlikely(READ_ONCE(t->p->answers) >= o2gk_tx_most_answers(t->p))) {
 		t->held = true;
@@ -410,9 +427,9 @@ static void worker(struct o2gk_peer *p, bool has_mm)
 			o2gk_sock_restore(p);
 		release_sock(p->sk);
 		if (!p->lost && p->rx_starved)
-			o2gk_reserve_wait(p->ep, &p->rx_next);
+			o2gk_reserve_wait(p, &p->rx_next);
 		cond_resched();
-	} while (!p->lost && p->rx_more && !READ_ONCE(p->ep->closing));
+	} while (!p->lost && p->rx_more && !o2gk_is_leaving(p));
 	/* The peer is told, whatever user space does with its descriptor. */
 	if (p->lost && ours)
 		kernel_sock_shutdown(p->sock, SHUT_RDWR);

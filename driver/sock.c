@@ -133,6 +133,8 @@ static void bind_peer(struct o2gk_peer *p, struct socket *sock)
 	spin_lock_bh(&p->ep->lock);
 	p->sock = sock;
 	WRITE_ONCE(p->sk, sock->sk); /* o2gk_inject looks without the lock */
+	if (p->ep->front->met)
+		p->ep->front->met(p);
 	spin_unlock_bh(&p->ep->lock);
 }
 

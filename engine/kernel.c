@@ -10,6 +10,7 @@
 
 #include "async.h"
 #include "channels.h"
+#include "driver_info.h"
 #include "log.h"
 #include "mem.h"
 #include "settings.h"
@@ -264,7 +265,7 @@ static void ep_info(struct o2g_ep *ep, struct o2g_ep_info *info)
 {
 	struct o2gd_info d;
 
-	if (kern_call(ep->kern, O2GD_INFO, &d))
+	if (driver_info(ep->kern->fd, 0, O2GD_ANY, &d))
 		return;
 	info->posted += d.posted;
 	info->unexpected += d.unexpected;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /* Messages, put and get that the driver carries, and its part of probes. */
+#include "atomic.h"
 #include "kernel.h"
 #include "probe.h"
 #include "serve.h"
@@ -143,7 +144,28 @@ void kern_next_served(struct o2g_ep *ep, struct eng_peer *p)
 		kern_serve(ep, p->cp.core.rank);
 }
 
-/* --- put and get --- */
+/* --- put, get and atomics --- */
+
+static int atomic(struct o2g_ep *ep, struct eng_req *r)
+{
+	const struct o2g_req *c = &r->core;
+	struct o2gd_sqe e = { .op = O2GD_OP_ATOMIC,
+			      .slot = r->slot,
+			      .peer = c->peer->rank,
+			      .tag = O2GD_ATOMIC(c->op, c->type),
+			      .len = c->len,
+			      .key = c->key,
+			      .offset = c->offset };
+	bool fetch = c->flags & O2G_REQF_FETCH;
+
+	/* It knows addresses only, and keeps results in memory of its own. */
+	if (fetch && (c->result_view || c->len > O2GD_SMALL))
+		return -EOPNOTSUPP;
+	if (fetch)
+		e.flags = O2GD_FETCH_OLD;
+	return c->op == O2G_AOP_NO_OP ? kern_submit(ep, r, &e) :
+					submit(ep, r, &e);
+}
 
 int kern_rma(struct o2g_ep *ep, struct eng_req *r)
 {
@@ -154,8 +176,9 @@ int kern_rma(struct o2g_ep *ep, struct eng_req *r)
 			      .offset = r->core.offset };
 
 	if (r->core.kind == O2G_REQ_ATOMIC)
-		return -EOPNOTSUPP;
+		return atomic(ep, r);
 	return submit(ep, r, &e);
 }
 
+_Static_assert(O2GD_CAS == O2G_AOP_CAS, "compare-and-swap, likewise");
 _Static_assert(O2GD_ANY == O2G_MATCH_ANY, "any source, here and in the driver");

@@ -108,15 +108,17 @@ bool kern_claim(struct o2g_ep *ep, struct eng_req *r)
 
 /* --- completions --- */
 
-static void fetch(struct kern *k, struct eng_req *r, u64 len)
+/* struct o2g_seg is a struct iovec. */
+static void fetch(struct kern *k, struct eng_req *r, const struct o2g_sink *to)
 {
-	struct o2gd_sqe e = { 0 };
-	struct o2gd_fetch f = { .slot = r->slot };
+	struct o2gd_fetch f = { .slot = r->slot, .len = to->room };
 
-	kern_set_buffer(&e, &r->core);
-	f.addr = e.addr;
-	f.nsegs = e.nsegs;
-	f.len = e.len;
+	if (to->nsegs == 1) {
+		f.addr = (uintptr_t)to->segs->base;
+	} else {
+		f.addr = (uintptr_t)to->segs;
+		f.nsegs = to->nsegs;
+	}
 	if (kern_call(k, O2GD_FETCH, &f))
 		r->core.status = -EIO;
 }
@@ -128,12 +130,18 @@ static void take_body(struct kern *k, struct eng_req *r,
 			       .nsegs = r->core.nsegs,
 			       .room = r->core.len };
 
+	if (r->core.kind == O2G_REQ_ATOMIC) {
+		to.segs = r->core.result_segs;
+		to.nsegs = r->core.n_result_segs;
+		to.room = c->length;
+	}
+
 	if (c->where == O2GD_AT_INLINE)
 		chan_sink_write(&to, c->data, c->length);
 	else if (c->where == O2GD_AT_DUMP)
 		chan_sink_write(&to, k->dump + c->off, c->length);
 	else if (c->where == O2GD_AT_DRIVER)
-		fetch(k, r, c->length);
+		fetch(k, r, &to);
 }
 
 static void peer_event(struct o2g_ep *ep, const struct o2gd_cqe *c)

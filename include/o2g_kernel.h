@@ -3,7 +3,7 @@
  * Messages for other kernel modules: what libo2g is to a process, o2g.ko is to a module
  * that includes this. The module is an endpoint with a number; its peers are other
  * modules and processes with libo2g, on this host or another. docs/driver.md has the
- * limits.
+ * limits, and driver/examples/ a model.
  *
  * Callbacks of an endpoint are called one at a time, with softirqs off and without
  * any lock of the driver, unless they are said to come from a worker. They must not sleep.
@@ -22,9 +22,11 @@ struct mm_struct;
 struct net;
 struct o2gk_ep; /* an endpoint */
 struct page;
+struct sockaddr;
 struct socket;
 
 #define O2GK_ANY 0xffffffffu /* source of a receive: any */
+#define O2GK_SECRET 32	     /* bytes of a job's secret */
 
 /* --- endpoints --- */
 
@@ -45,7 +47,8 @@ struct o2gk_msg {
 
 /**
  * struct o2gk_owner - whose endpoint it is
- * @connected: a peer has got a connection. Process context, may sleep. May be NULL.
+ * @connected: a peer has got a connection: before anything else is told of it. May be
+ *	NULL.
  * @lost: a peer is lost, and all that needed it has ended. The number can be
  *	connected again, in process context. @error is a negative errno: -ESHUTDOWN for a
  *	peer that has closed in order. Not called for o2gk_close() and o2gk_disconnect().
@@ -70,12 +73,17 @@ struct o2gk_owner {
  * @gfp: GFP_KERNEL, GFP_NOFS or GFP_NOIO, for all that it allocates where it may
  *	sleep: what a file system or a block device under memory pressure needs. 0: GFP_KERNEL
  * @memory: bytes that messages may take that wait for a receive; 0: 4 MiB
+ * @secret: O2GK_SECRET bytes that all of the job know, for o2gk_listen() and
+ *	o2gk_connect(), or NULL; copied
+ * @job: the job's name, likewise, of up to 63 bytes; NULL: an empty one
  */
 struct o2gk_config {
 	u32 rank;
 	u32 size;
 	gfp_t gfp;
 	u64 memory;
+	const u8 *secret;
+	const char *job;
 };
 
 /**
@@ -103,6 +111,41 @@ struct o2gk_ep *o2gk_open(struct net *net, const struct o2gk_config *config,
 void o2gk_close(struct o2gk_ep *ep);
 
 /* --- peers --- */
+
+/**
+ * o2gk_listen() - let peers of the job connect
+ * @ep: the endpoint
+ * @addr: where: IPv4 or IPv6; port 0: any
+ * @len: of @addr
+ *
+ * Whoever knows the secret becomes a peer, with the number that it says it is, unless
+ * that has a connection. Once for an endpoint, until it is closed. Process context.
+ *
+ * Return: the port, or a negative errno: -ENOKEY: the endpoint has no secret; -EALREADY:
+ * it listens; what binding to @addr fails with.
+ */
+int o2gk_listen(struct o2gk_ep *ep, const struct sockaddr *addr, int len);
+
+/**
+ * o2gk_connect() - connect to a peer that listens
+ * @ep: the endpoint
+ * @peer: the number that it must have
+ * @addr: where it listens
+ * @len: of @addr
+ * @timeout_ms: how long this may take; 0: without limit
+ *
+ * Also a peer that was lost. As long as nobody answers there it is tried again, after
+ * 100 ms first and 5 s at last. Process context; can be killed.
+ *
+ * Return: 0: there is a connection, which may be one that the peer has made meanwhile.
+ * A negative errno: -EISCONN: there was one before; -EALREADY: another caller connects
+ * to it; -ENOKEY: the endpoint has no secret; -EINTR; or what the last try came to:
+ * -EKEYREJECTED: one end does not know the secret; -ENXIO: it is not @peer who listens
+ * there; -ESTALE: it has given this endpoint up; -EPROTO, -EBADMSG: it is another version
+ * of O2G, or none; -ETIMEDOUT, -ECONNREFUSED and other errors of TCP.
+ */
+int o2gk_connect(struct o2gk_ep *ep, u32 peer, const struct sockaddr *addr,
+		 int len, unsigned int timeout_ms);
 
 /**
  * o2gk_attach() - use a connection that was made elsewhere

@@ -84,8 +84,8 @@ static void fill_sqe(struct o2gd_sqe *e)
 	uint64_t i, n;
 
 	memset(e, 0, sizeof(*e));
-	e->op = number(7);
-	e->flags = number(2);
+	e->op = number(8);
+	e->flags = number(4);
 	e->slot = number(NSLOTS);
 	e->peer = one_in(5) ? O2GD_ANY : number(NRANKS);
 	e->tag = tag();
@@ -94,6 +94,13 @@ static void fill_sqe(struct o2gd_sqe *e)
 	e->addr = address(e->len);
 	e->key = one_in(3) ? number(4) + 1 : 0;
 	e->offset = one_in(4) ? odd_number() : 0;
+	if (e->op == O2GD_OP_ATOMIC && !one_in(4)) {
+		e->flags = one_in(2) ? O2GD_FETCH_OLD : 0;
+		e->tag = O2GD_ATOMIC(below(14), below(9));
+		e->len = 8 * (1 + below(one_in(4) ? 100 : 2));
+		e->offset = one_in(4) ? below(64) : 8 * below(8);
+		e->addr = address(e->len);
+	}
 	if (!one_in(4))
 		return;
 	n = 1 + below(8);
@@ -155,7 +162,7 @@ static void burst(int fd)
 static void probe(int fd)
 {
 	struct o2gd_probe p = { .source = one_in(2) ? O2GD_ANY : number(NRANKS),
-				.take = below(2),
+				.take = below(4) % 3,
 				.tag = tag(),
 				.ignore = one_in(2) ? UINT64_MAX : 0 };
 	struct o2gd_sqe e;
@@ -186,7 +193,14 @@ void small_calls(int fd)
 	struct o2gd_wait w = { .seen = odd_number(), .timeout_ms = below(20) };
 	struct o2gd_fetch f = { .slot = number(NSLOTS), .len = length() };
 	struct o2gd_peer_info pi = { .peer = number(NRANKS) };
-	struct o2gd_info info;
+	static _Thread_local struct o2gd_counter all[64];
+	struct o2gd_counters c = {
+		.id = one_in(4) ? odd_number() : 0,
+		.peer = one_in(2) ? O2GD_ANY : number(NRANKS),
+		.entry = one_in(8) ? odd_number() : sizeof(all[0]),
+		.max = below(64),
+		.addr = (uintptr_t)all
+	};
 	struct pollfd p = { fd, POLLIN, 0 };
 	uint32_t n = number(NSLOTS), ms = below(10);
 
@@ -202,7 +216,9 @@ void small_calls(int fd)
 		ioctl(fd, O2GD_PEER_INFO, &pi);
 		break;
 	case 3:
-		ioctl(fd, O2GD_INFO, &info);
+		if (c.entry != sizeof(all[0]) || one_in(8))
+			c.addr = address(MEMORY / 2);
+		ioctl(fd, O2GD_COUNTERS, &c);
 		break;
 	case 4:
 		poll(&p, 1, below(5));
@@ -227,17 +243,21 @@ void small_calls(int fd)
 static void look(int fd)
 {
 	static _Thread_local struct o2gd_list_entry entries[8];
-	struct o2gd_list l = { .max = below(9), .addr = (uintptr_t)entries };
-	struct o2gd_look q = { .max = number(20) };
+	struct o2gd_list l = { .max = below(9),
+			       .addr = (uintptr_t)entries,
+			       .entry = sizeof(entries[0]) };
+	struct o2gd_look q = { .max = number(20),
+			       .entry = one_in(8) ? odd_number() : 64 };
 
 	if (one_in(8)) { /* the driver may well write as much as it is told */
 		l.max = odd_number();
+		l.entry = odd_number();
 		l.addr = address(MEMORY / 2);
 	}
 	if (ioctl(fd, O2GD_LIST, &l))
 		return;
 	q.id = one_in(8) ? odd_number() : entries[below(8)].id;
-	q.addr = address(q.max * sizeof(struct o2gd_info));
+	q.addr = address(q.max * 64ul);
 	ioctl(fd, one_in(2) ? O2GD_QUEUES : O2GD_PAPER_SOCKS, &q);
 }
 

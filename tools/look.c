@@ -9,6 +9,8 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
+#include "driver_info.h"
+
 int look_open(void)
 {
 	int fd = open(O2GD_DEVICE, O_RDWR | O_CLOEXEC);
@@ -22,9 +24,9 @@ int look_open(void)
 	return fd;
 }
 
-long look_list(int fd, struct o2gd_list_entry **entries)
+static long list(int fd, struct o2gd_list_entry **entries)
 {
-	struct o2gd_list l = { .count = 64 };
+	struct o2gd_list l = { .count = 64, .entry = sizeof(**entries) };
 	void *all = NULL;
 
 	for (;;) {
@@ -52,6 +54,33 @@ long look_list(int fd, struct o2gd_list_entry **entries)
 		l.count *= 2;
 	}
 	free(all);
+	return -1;
+}
+
+/* One that has gone meanwhile is left out. */
+long look_list(int fd, struct look_ep **eps)
+{
+	struct o2gd_list_entry *e;
+	long n = list(fd, &e), found = 0;
+
+	if (n < 0)
+		return n;
+	*eps = calloc((size_t)n + 1, sizeof(**eps));
+	for (long i = 0; *eps && i < n; i++) {
+		struct look_ep *ep = &(*eps)[found];
+
+		*ep = (struct look_ep){ .pid = e[i].pid,
+					.uid = e[i].uid,
+					.rank = e[i].rank,
+					.size = e[i].size,
+					.kind = e[i].kind,
+					.id = e[i].id };
+		found += !driver_info(fd, ep->id, O2GD_ANY, &ep->info);
+	}
+	free(e);
+	if (*eps)
+		return found;
+	fprintf(stderr, "o2g: out of memory\n");
 	return -1;
 }
 

@@ -70,6 +70,7 @@ static void *look(int fd, unsigned long request, struct o2gd_look *q,
 {
 	void *to = NULL;
 
+	q->entry = (uint32_t)size;
 	for (q->max = FIRST;; q->max = q->count > O2GD_MAX_LOOK / 2 ?
 					       O2GD_MAX_LOOK :
 					       q->count * 2) {
@@ -99,7 +100,7 @@ static void print_rest(const struct o2gd_look *q)
 		printf("... and %u more\n", q->count - shown(q));
 }
 
-static int print_queues(int fd, const struct o2gd_list_entry *ep)
+static int print_queues(int fd, const struct look_ep *ep)
 {
 	struct o2gd_look q = { .id = ep->id };
 	struct o2gd_queue_entry *e = look(fd, O2GD_QUEUES, &q, sizeof(*e));
@@ -115,7 +116,7 @@ static int print_queues(int fd, const struct o2gd_list_entry *ep)
 	return 0;
 }
 
-static int print_rank(int fd, const struct o2gd_list_entry *ep)
+static int print_rank(int fd, const struct look_ep *ep)
 {
 	printf("process %u, rank %u\n", ep->pid, ep->rank);
 	return print_queues(fd, ep);
@@ -135,7 +136,7 @@ static void print_state(const struct o2gd_paper_sock *s)
 		       s->inside ? ", in the middle of a message" : "");
 }
 
-static int print_sockets(int fd, const struct o2gd_list_entry *ep)
+static int print_sockets(int fd, const struct look_ep *ep)
 {
 	struct o2gd_look q = { .id = ep->id };
 	struct o2gd_paper_sock *s = look(fd, O2GD_PAPER_SOCKS, &q, sizeof(*s));
@@ -159,7 +160,7 @@ static int print_sockets(int fd, const struct o2gd_list_entry *ep)
 	return 0;
 }
 
-static int print_paper(int fd, const struct o2gd_list_entry *ep)
+static int print_paper(int fd, const struct look_ep *ep)
 {
 	const struct o2gd_info *i = &ep->info;
 
@@ -179,7 +180,7 @@ static int print_paper(int fd, const struct o2gd_list_entry *ep)
 
 int cmd_queues(int argc, char **argv)
 {
-	struct o2gd_list_entry *list;
+	struct look_ep *list;
 	unsigned long pid = 0;
 	char *end = NULL;
 	long n, found = 0;

@@ -12,7 +12,7 @@
 #include "look.h"
 
 struct view {
-	struct o2gd_list_entry *list;
+	struct look_ep *list;
 	long n;
 	double when;
 };
@@ -26,7 +26,7 @@ static double now(void)
 }
 
 static const struct o2gd_info *before(const struct view *old,
-				      const struct o2gd_list_entry *e)
+				      const struct look_ep *e)
 {
 	for (long i = 0; i < old->n; i++)
 		if (old->list[i].id == e->id)
@@ -43,7 +43,7 @@ static void print(const struct view *v, const struct view *old)
 	       "msg/s in", "msg/s out", "MB/s in", "MB/s out", "posted",
 	       "waiting");
 	for (long i = 0; i < v->n; i++) {
-		const struct o2gd_list_entry *e = &v->list[i];
+		const struct look_ep *e = &v->list[i];
 		const struct o2gd_info *a = before(old, e), *b = &e->info;
 		double per = a && t > 0 ? 1 / t : 0;
 

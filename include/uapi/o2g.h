@@ -39,6 +39,14 @@
  * A lost peer. What needs it ends with O2G_ERR_PEER, and a completion of its own
  * (O2GD_SLOT_PEER) says why. A receive from any source stays: others may send to
  * it. Whoever knows better cancels it.
+ *
+ * How it grows. Where the argument of a call is a struct, the call's number has its size:
+ * the driver takes a shorter one for one whose last fields are 0, and a longer one if what
+ * it does not know of it is 0 (else E2BIG); of what it returns it writes as much as there
+ * is room for, and 0 behind it. Entries of an array are as long as the caller says.
+ * Counters have names. So fields are added at the ends of structs and counters anywhere;
+ * O2GD_VERSION grows when that is not enough. 32-bit programs have the same structs;
+ * struct iovec is theirs. The eight calls, which are as they are, do not grow.
  */
 #ifndef O2G_UAPI_H
 #define O2G_UAPI_H
@@ -47,7 +55,7 @@
 #include <linux/types.h>
 
 #define O2GD_DEVICE "/dev/o2g"
-#define O2GD_VERSION 1
+#define O2GD_VERSION 2
 #define O2GD_SMALL 4096 /* receives up to this need no pinned memory */
 #define O2GD_INLINE 16	/* bodies up to this are in the completion */
 #define O2GD_BLOCK 256	/* granularity of the dump area */
@@ -101,11 +109,24 @@ enum o2gd_op {
 	O2GD_OP_MRECV, /* key: what O2GD_PROBE returned as handle */
 	O2GD_OP_PUT,
 	O2GD_OP_GET,
+	O2GD_OP_ATOMIC, /* tag: O2GD_ATOMIC(); the buffer has the operands */
 };
 
+/*
+ * What to do with elements of the peer's memory: enum o2g_op or O2GD_CAS, and enum
+ * o2g_type, of o2g.h. Operands lie behind each other; those of compare-and-swap, of one
+ * element, are what to compare with and what to put there. With O2GD_FETCH_OLD the values
+ * from before come with the completion, as the body of a message does; that is possible
+ * for O2GD_SMALL bytes of them. They are in length then. EOPNOTSUPP: the peer does not do
+ * that, not to this memory, or not so much at a time.
+ */
+#define O2GD_ATOMIC(op, type) ((__u64)(op) | (__u64)(type) << 8)
+#define O2GD_CAS 12
+
 enum o2gd_flags {
-	O2GD_SYNC = 1,	 /* send: complete once matched */
-	O2GD_SERVED = 2, /* send: for a handler, not to be matched */
+	O2GD_SYNC = 1,	    /* send: complete once matched */
+	O2GD_SERVED = 2,    /* send: for a handler, not to be matched */
+	O2GD_FETCH_OLD = 4, /* atomic: with the values from before */
 };
 
 struct o2gd_sqe {
@@ -116,7 +137,7 @@ struct o2gd_sqe {
 	__u32 nsegs; /* 0: addr and len are the buffer; else addr is an iovec[] */
 	__u64 tag, ignore;
 	__u64 addr, len;   /* len: of the whole buffer in any case */
-	__u64 key, offset; /* put, get: remote memory */
+	__u64 key, offset; /* put, get, atomic: remote memory */
 };
 
 enum o2gd_where {
@@ -252,21 +273,69 @@ struct o2gd_mem {
 #define O2GD_DROP_VALUE(name, words) O2GD_DROP_##name,
 enum o2gd_drop { O2GD_DROPS(O2GD_DROP_VALUE, O2GD_DROP_VALUE) O2GD_NDROPS };
 
-/* Counters of an endpoint. */
+/*
+ * What an endpoint counts, beside that: X(name).
+ *
+ *	rx_softirq, rx_worker			runs of the receive path
+ *	tx_softirq, tx_caller, tx_worker	packets sent, by whom
+ *	tx_calls	to TCP: several small packets share one
+ *	rx_direct	packets from this host that did not go through TCP
+ */
+#define O2GD_COUNTED(X)      \
+	X(posted)            \
+	X(unexpected)        \
+	X(unexpected_bytes)  \
+	X(unexpected_peak)   \
+	X(messages_sent)     \
+	X(bytes_sent)        \
+	X(messages_received) \
+	X(bytes_received)    \
+	X(eager_sent)        \
+	X(rts_sent)          \
+	X(rts_no_credit)     \
+	X(stalls)            \
+	X(rts_received)      \
+	X(unexpected_total)  \
+	X(data_received)     \
+	X(rx_softirq)        \
+	X(rx_worker)         \
+	X(rx_bytes_softirq)  \
+	X(rx_bytes_worker)   \
+	X(tx_softirq)        \
+	X(tx_caller)         \
+	X(tx_worker)         \
+	X(tx_calls)          \
+	X(rx_direct)         \
+	X(pinned_pages)      \
+	X(pin_refused)       \
+	X(dump_full)         \
+	X(bad_posts)         \
+	X(overflows)         \
+	X(refused_headers)   \
+	X(refused_packets)
+
+/*
+ * A place for each counter that this header knows. No call has it: O2GD_COUNTERS gives
+ * names and values, and base/driver_info.h fills this from them.
+ */
+#define O2GD_COUNTER_FIELD(name) __u64 name;
 struct o2gd_info {
-	__u64 posted, unexpected, unexpected_bytes, unexpected_peak;
-	__u64 messages_sent, bytes_sent, messages_received, bytes_received;
-	__u64 eager_sent, rts_sent, rts_no_credit, stalls;
-	__u64 rts_received, unexpected_total, data_received;
-	__u64 rx_softirq, rx_worker; /* runs of the receive path */
-	__u64 rx_bytes_softirq, rx_bytes_worker;
-	__u64 tx_softirq, tx_caller, tx_worker; /* packets sent, by whom */
-	__u64 tx_calls;	 /* to TCP: several small packets share one */
-	__u64 rx_direct; /* packets from this host that did not go through TCP */
-	__u64 pinned_pages, pin_refused;
-	__u64 dump_full, bad_posts, overflows;
-	__u64 refused_headers, refused_packets;
+	O2GD_COUNTED(O2GD_COUNTER_FIELD)
 	__u64 drops[O2GD_NDROPS]; /* of all its peers */
+};
+
+#define O2GD_NAME 24
+struct o2gd_counter {
+	char name[O2GD_NAME]; /* of O2GD_COUNTED or O2GD_DROPS; ends with 0 */
+	__u64 value;
+};
+
+struct o2gd_counters {
+	__u64 id;   /* whose, as O2GD_LIST has it; 0: this endpoint's */
+	__u32 peer; /* of what it has to do with this one; O2GD_ANY: all of it */
+	__u32 entry;	  /* sizeof(struct o2gd_counter) */
+	__u32 max, count; /* room; out: how many there are */
+	__u64 addr;	  /* struct o2gd_counter[] */
 };
 
 enum o2gd_peer_state {
@@ -280,13 +349,13 @@ struct o2gd_peer_info {
 	__u32 peer, state; /* out: enum o2gd_peer_state */
 	__u64 messages_sent, bytes_sent, messages_received, bytes_received;
 	__u64 queued; /* packets that wait for the socket */
-	__u64 drops[O2GD_NDROPS];
 };
 
 /*
  * Looking at endpoints of other processes: on a descriptor that need not be set
- * up. Shown are those of the caller's user and network namespace, and all to
- * who may trace any process.
+ * up. Shown are those of the caller's user, group and network namespace, but for programs
+ * that have, or had, the rights of others (set-user-ID); and all to who may trace any
+ * process of their user namespace.
  */
 enum o2gd_kind {
 	O2GD_KIND_RANK, /* O2GD_SETUP: rank and size */
@@ -297,13 +366,14 @@ struct o2gd_list_entry {
 	__u32 pid, uid, rank, size;
 	__u64 id; /* what the calls below know it by; never used again */
 	__u32 kind, pad;
-	struct o2gd_info info;
 };
 
 struct o2gd_list {
 	__u32 max;   /* entries there is room for; out: room that was used */
 	__u32 count; /* out: how many there are, shown or not */
 	__u64 addr;  /* struct o2gd_list_entry[] */
+	__u32 entry; /* sizeof(struct o2gd_list_entry) */
+	__u32 pad;
 };
 
 enum o2gd_queue { O2GD_QUEUE_POSTED = 1, O2GD_QUEUE_UNEXPECTED };
@@ -322,6 +392,8 @@ struct o2gd_look {
 	__u64 id;	  /* whose, as O2GD_LIST has it */
 	__u32 max, count; /* room, at most O2GD_MAX_LOOK; out: how many */
 	__u64 addr;	  /* struct o2gd_queue_entry[] or o2gd_paper_sock[] */
+	__u32 entry;	  /* the size of one */
+	__u32 pad;
 };
 
 #define O2GD_MAX_LOOK 65536
@@ -420,7 +492,8 @@ struct o2gd_paper_area {
 #define O2GD_MEM_DROP _IOW(O2GD_IOC, 13, __u64)
 /* Say goodbye to all peers; wait until that is out, or this many ms. */
 #define O2GD_BYE _IOW(O2GD_IOC, 14, __u32)
-#define O2GD_INFO _IOR(O2GD_IOC, 15, struct o2gd_info)
+/* ESRCH: as below; ENOENT: it does not know such a peer. */
+#define O2GD_COUNTERS _IOWR(O2GD_IOC, 15, struct o2gd_counters)
 #define O2GD_PEER_INFO _IOWR(O2GD_IOC, 16, struct o2gd_peer_info)
 #define O2GD_LIST _IOWR(O2GD_IOC, 17, struct o2gd_list)
 /* ESRCH: there is no such endpoint, or it is not the caller's to see. */

@@ -11,3 +11,15 @@ need_driver
 for part in device device_msg device_end device_local; do
 	"$BUILD/tests/driver/$part" || fail "$part: not all cases passed"
 done
+if [ -e "$BUILD/tests/driver/compat32" ]; then
+	"$BUILD/tests/driver/compat32"
+	case $? in
+	0) ;;
+	126) echo "this kernel runs no 32-bit programs" ;;
+	*) fail "a 32-bit program: check $?" ;;
+	esac
+fi
+for direct in N Y; do
+	echo $direct >/sys/module/o2g/parameters/direct
+	"$BUILD/tests/driver/device_atomic" || fail "device_atomic, direct=$direct: not all cases passed"
+done

@@ -6,6 +6,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "driver_info.h"
 #include "rank_state.h"
 #include "uapi/o2g.h"
 #include "util.h"
@@ -39,11 +40,15 @@ static void look_at(int fd, const struct o2gd_list_entry *ep,
 	struct o2gd_queue_entry *e = xmalloc(QUEUED * sizeof(*e));
 	struct o2gd_look q = { .id = ep->id,
 			       .max = QUEUED,
-			       .addr = (uintptr_t)e };
+			       .addr = (uintptr_t)e,
+			       .entry = sizeof(*e) };
+	struct o2gd_info info;
 
-	s->sent += ep->info.messages_sent;
-	s->received += ep->info.messages_received;
-	s->bytes_moved += ep->info.bytes_sent + ep->info.bytes_received;
+	if (!driver_info(fd, ep->id, O2GD_ANY, &info)) {
+		s->sent += info.messages_sent;
+		s->received += info.messages_received;
+		s->bytes_moved += info.bytes_sent + info.bytes_received;
+	}
 	if (!ioctl(fd, O2GD_QUEUES, &q))
 		for (uint32_t i = 0; i < q.count && i < QUEUED; i++)
 			if (e[i].queue == O2GD_QUEUE_UNEXPECTED)
@@ -54,7 +59,7 @@ static void look_at(int fd, const struct o2gd_list_entry *ep,
 void state_driver(struct o2g_state *s)
 {
 	struct o2gd_list_entry *list;
-	struct o2gd_list l = { .max = LISTED };
+	struct o2gd_list l = { .max = LISTED, .entry = sizeof(*list) };
 	int fd;
 
 	if (strncmp(s->engine, "kernel", sizeof(s->engine)))

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+#include "abi.h"
 #include "dev.h"
 
 #include <arpa/inet.h>
@@ -199,7 +200,7 @@ struct o2gd_cqe dev_next(struct dev *d, void *buf, uint64_t len)
 
 void dev_info(const struct dev *d, struct o2gd_info *info)
 {
-	CHECK(dev_call(d, O2GD_INFO, info) == 0);
+	CHECK(driver_info(d->fd, 0, O2GD_ANY, info) == 0);
 }
 
 /* --- cases --- */

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "driver_info.h"
 #include "uapi/o2g.h"
 
 #define CHECK(cond)                                          \

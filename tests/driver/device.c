@@ -209,8 +209,13 @@ static void look__owner_only(void)
 {
 	struct o2gd_list_entry e[8];
 	struct o2gd_queue_entry q[8];
-	struct o2gd_list l = { .max = 8, .addr = (uintptr_t)e };
-	struct o2gd_look w = { .max = 8, .addr = (uintptr_t)q };
+	struct o2gd_list l = { .max = 8,
+			       .addr = (uintptr_t)e,
+			       .entry = sizeof(e[0]) };
+	struct o2gd_look w = { .max = 8,
+			       .addr = (uintptr_t)q,
+			       .entry = sizeof(q[0]) };
+	struct o2gd_info i;
 	struct o2gd_probe p = { .source = O2GD_ANY, .ignore = ~0ull };
 	int status;
 
@@ -221,8 +226,10 @@ static void look__owner_only(void)
 		;
 	CHECK(dev_call(&a, O2GD_LIST, &l) == 0 && l.count == 2);
 	CHECK(e[1].pid == (uint32_t)getpid() && e[1].rank == 1);
-	CHECK(e[1].info.posted == 1 && e[1].info.unexpected == 1);
-	CHECK(e[0].info.messages_sent == 1 && e[0].info.bytes_sent == 300);
+	CHECK(driver_info(a.fd, e[1].id, O2GD_ANY, &i) == 0);
+	CHECK(i.posted == 1 && i.unexpected == 1);
+	CHECK(driver_info(a.fd, e[0].id, O2GD_ANY, &i) == 0);
+	CHECK(i.messages_sent == 1 && i.bytes_sent == 300);
 	CHECK(e[1].kind == O2GD_KIND_RANK && e[0].id != e[1].id);
 	w.id = e[1].id;
 	CHECK(dev_call(&a, O2GD_QUEUES, &w) == 0 && w.count == 2);

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -264,6 +265,32 @@ static void probe__and_take(void)
 
 /* --- put and get --- */
 
+/* Memory that was not written to yet when it was registered, to be read only. */
+static void rma__written_later(void)
+{
+	char *p = mmap(NULL, 2 * 4096, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct o2gd_mem m = { .addr = (uintptr_t)p,
+			      .len = 2 * 4096,
+			      .access = O2GD_READ,
+			      .key = 43 };
+	struct o2gd_sqe e = { .op = O2GD_OP_GET,
+			      .peer = 1,
+			      .key = 43,
+			      .len = 2 * 4096,
+			      .addr = (uintptr_t)buf };
+
+	CHECK(p != MAP_FAILED && !*(volatile char *)p);
+	open_pair();
+	CHECK(dev_call(&b, O2GD_MEM_ADD, &m) == 0);
+	memcpy(p, data, 2 * 4096);
+	CHECK(dev_call(&a, O2GD_SUBMIT, &e) == 0);
+	CHECK(dev_next(&a, buf, sizeof(buf)).status == 0);
+	CHECK(!memcmp(buf, data, 2 * 4096));
+	close_pair();
+	munmap(p, 2 * 4096);
+}
+
 static void rma__moves(void)
 {
 	static unsigned char mem[MIB];
@@ -311,7 +338,7 @@ static const struct dev_case cases[] = {
 	DEV_CASE(message__many),      DEV_CASE(message__order),
 	DEV_CASE(message__in_pieces), DEV_CASE(submit__refuses),
 	DEV_CASE(cancel__works),      DEV_CASE(probe__and_take),
-	DEV_CASE(rma__moves),
+	DEV_CASE(rma__moves),	      DEV_CASE(rma__written_later),
 };
 
 int main(int argc, char **argv)

@@ -224,7 +224,7 @@ static void one_each_way(uint64_t len)
 /* Everything works for two endpoints that have nothing to do with it. */
 static void others_go_on(void)
 {
-	struct o2gd_list l = { 0 };
+	struct o2gd_list l = { .entry = sizeof(struct o2gd_list_entry) };
 	time_t begin = time(NULL);
 
 	dev_join(&c, &d);

@@ -237,8 +237,7 @@ static void run_case(size_t i)
 			      .key = KEY,
 			      .len = sizeof(memory),
 			      .access = O2GD_READ };
-	struct o2gd_peer_info p = { .peer = 1 };
-	struct o2gd_info info;
+	struct o2gd_info info, p;
 	int fd[2];
 
 	dev_open(&d, 0, 2, 256);
@@ -250,7 +249,7 @@ static void run_case(size_t i)
 	if (cases[i].ends)
 		wait_lost();
 	dev_info(&d, &info);
-	CHECK(dev_call(&d, O2GD_PEER_INFO, &p) == 0);
+	CHECK(driver_info(d.fd, 0, 1, &p) == 0);
 	CHECK(!memcmp(p.drops, info.drops, sizeof(p.drops)));
 	for (int k = 0; k < O2GD_NDROPS; k++) {
 		bool here = k == (int)cases[i].why;

@@ -83,7 +83,13 @@ static void other_process__refused(void)
 static void look(int fd, unsigned long request, uint64_t id, void *to,
 		 uint32_t count)
 {
-	struct o2gd_look q = { .id = id, .max = 8, .addr = (uintptr_t)to };
+	struct o2gd_look q = { .id = id,
+			       .max = 8,
+			       .addr = (uintptr_t)to,
+			       .entry =
+				       request == O2GD_QUEUES ?
+					       sizeof(struct o2gd_queue_entry) :
+					       sizeof(struct o2gd_paper_sock) };
 	struct dev other = { .fd = fd };
 
 	CHECK(dev_call(&other, request, &q) == 0);
@@ -109,7 +115,10 @@ static void look__everything(void)
 	struct o2gd_queue_entry q[8];
 	struct o2gd_paper_sock s[8];
 	struct o2gd_list_entry l[8];
-	struct o2gd_list list = { .max = 8, .addr = (uintptr_t)l };
+	struct o2gd_list list = { .max = 8,
+				  .addr = (uintptr_t)l,
+				  .entry = sizeof(l[0]) };
+	struct o2gd_info info;
 	int fd = begin(), other = peer(3), full = peer(4), status;
 	int outside = open(O2GD_DEVICE, O_RDWR);
 
@@ -130,12 +139,13 @@ static void look__everything(void)
 	CHECK(ioctl(outside, O2GD_LIST, &list) == 0 && list.count == 1);
 	CHECK(l[0].pid == (uint32_t)getpid() && l[0].kind == O2GD_KIND_PAPER);
 	CHECK(l[0].rank == O2GD_ANY && l[0].size == 3);
-	CHECK(l[0].info.posted == 1 && l[0].info.unexpected == 2);
-	CHECK(l[0].info.unexpected_total == 2 && l[0].info.dump_full == 1);
-	CHECK(l[0].info.unexpected_bytes >= 3000);
-	CHECK(l[0].info.messages_received == 2);
-	CHECK(l[0].info.drops[O2GD_DROP_EXCESS] == 7);
-	CHECK(l[0].info.pinned_pages >= AREA / 4096 + 2);
+	CHECK(driver_info(outside, l[0].id, O2GD_ANY, &info) == 0);
+	CHECK(info.posted == 1 && info.unexpected == 2);
+	CHECK(info.unexpected_total == 2 && info.dump_full == 1);
+	CHECK(info.unexpected_bytes >= 3000);
+	CHECK(info.messages_received == 2);
+	CHECK(info.drops[O2GD_DROP_EXCESS] == 7);
+	CHECK(info.pinned_pages >= AREA / 4096 + 2);
 
 	look(outside, O2GD_QUEUES, l[0].id, q, 3);
 	CHECK(q[0].queue == O2GD_QUEUE_POSTED && q[0].length == 500);
@@ -155,7 +165,7 @@ static void look__everything(void)
 	CHECK(s[2].state == O2GD_PAPER_HOLDS && s[2].length == AREA);
 	show_tools();
 	if (fork() == 0) {
-		struct o2gd_look w = { .id = l[0].id };
+		struct o2gd_look w = { .id = l[0].id, .entry = 8 };
 
 		CHECK(!setgid(65534) && !setuid(65534));
 		CHECK(ioctl(outside, O2GD_LIST, &list) == 0 && !list.count);

@@ -101,6 +101,7 @@ void start_world(struct input *in)
 		world.m[i].core.data_chunk = chunks[b & 3];
 		world.m[i].core.atomic_piece =
 			(b & 3) == 3 ? O2G_ATOMIC_PIECE : chunks[b & 3] & ~15u;
+		world.m[i].core.fetch_piece = world.m[i].core.atomic_piece;
 		if (a & 0x40)
 			world.m[i].core.served_grant = 1024;
 		world.m[i].core.budget_peer = budgets[b >> 2 & 3];

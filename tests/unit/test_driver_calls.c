@@ -235,7 +235,7 @@ static void long_message(void)
 	assert_int_equal(end_submit(&a, O2GD_OP_SEND, 1, 1, data, WORLD_BYTES),
 			 0);
 	assert_int_equal(end_got(&b, 1, 1, WORLD_BYTES), 0);
-	assert_int_equal(end_call(&b, O2GD_INFO, &i), 0);
+	assert_int_equal(end_info(&b, &i), 0);
 	assert_int_equal(i.rx_bytes_softirq, O2GK_RX_SOFTIRQ);
 	assert_int_equal(i.rx_bytes_worker, WORLD_BYTES - O2GK_RX_SOFTIRQ);
 }
@@ -257,12 +257,12 @@ static void garbage(void)
 	assert_int_equal(end_recv(&a, 5, 1, 100), 0);
 	mock_write(mock_sock(fds[1]), text, sizeof(text));
 	lost(&a, O2GD_LOST_HEADER);
-	assert_int_equal(end_call(&a, O2GD_INFO, &i), 0);
+	assert_int_equal(end_info(&a, &i), 0);
 	assert_int_equal(i.refused_headers, 1);
 	/* The stranger is told, and nothing of him is read any more. */
 	assert_true(mock_sock(fds[1])->sk_shutdown & RCV_SHUTDOWN);
 	mock_write(mock_sock(fds[1]), text, sizeof(text));
-	assert_int_equal(end_call(&a, O2GD_INFO, &i), 0);
+	assert_int_equal(end_info(&a, &i), 0);
 	assert_int_equal(i.refused_headers, 1);
 }
 
@@ -398,8 +398,10 @@ static void o2gk_tx_push__process_dies(void **state)
 static void strangers(void)
 {
 	struct o2gd_list_entry e[2];
-	struct o2gd_list l = { .max = 2, .addr = (uintptr_t)e };
-	struct o2gd_look q = { .id = 0 };
+	struct o2gd_list l = { .max = 2,
+			       .addr = (uintptr_t)e,
+			       .entry = sizeof(e[0]) };
+	struct o2gd_look q = { .entry = 64 };
 
 	assert_int_equal(end_open(&a, 0, 16), 0);
 	mock.privileged = false;
@@ -422,9 +424,132 @@ static void strangers(void)
 	mock_as(&mock_mm, 1000);
 }
 
+/* The user has started it, but it has other rights. */
+static void privileged_program(void)
+{
+	struct o2gd_list l = { .entry = 8 };
+
+	mock.setuid = true;
+	assert_int_equal(end_open(&a, 0, 16), 0);
+	mock.setuid = mock.privileged = false;
+	assert_int_equal(end_call(&a, O2GD_LIST, &l), 0);
+	assert_int_equal(l.count, 0);
+	mock.privileged = true;
+	assert_int_equal(end_call(&a, O2GD_LIST, &l), 0);
+	assert_int_equal(l.count, 1);
+}
+
+/* Programs that know less of a struct than the driver does, or more. */
+static void sizes(void)
+{
+	struct {
+		struct o2gd_peer_info i;
+		u64 more[2];
+	} p = { .i.peer = 1, .more = { 0, 7 } };
+	const unsigned int known = sizeof(p.i);
+
+#define SIZED(n) _IOC(_IOC_READ | _IOC_WRITE, O2GD_IOC, 16, n)
+	assert_int_equal(SIZED(known), O2GD_PEER_INFO);
+	assert_int_equal(world_open(), 0);
+	p.i.queued = 99;
+	assert_int_equal(end_call(&a, SIZED(8), &p), 0);
+	assert_int_equal(p.i.state, O2GD_PEER_OPEN);
+	assert_int_equal(p.i.queued, 99); /* there was no room for it */
+	assert_int_equal(end_call(&a, SIZED(known + 8), &p), 0);
+	assert_int_equal(p.i.queued, 0);
+	assert_int_equal(end_call(&a, SIZED(known + 16), &p), -E2BIG);
+	p.more[1] = 0;
+	assert_int_equal(end_call(&a, SIZED(known + 16), &p), 0);
+	assert_int_equal(end_call(&a, SIZED(0), &p), -ENOTTY);
+	assert_int_equal(end_call(&a, _IOC(_IOC_READ, O2GD_IOC, 16, known), &p),
+			 -ENOTTY);
+	assert_int_equal(end_call(&a, _IOC(_IOC_WRITE, O2GD_IOC, 2, 8), &p),
+			 -ENOTTY); /* O2GD_GROW takes a number */
+}
+
+static void file_ioctl__sizes(void **state)
+{
+	world_run(sizes);
+}
+
+/* ... and of the entries of a list. */
+static void entries(void)
+{
+	struct o2gd_list l = { .max = 2 };
+	unsigned char to[2 * 100];
+	struct o2gd_list_entry e;
+
+	assert_int_equal(world_open(), 0);
+	l.addr = (uintptr_t)to;
+	assert_int_equal(end_call(&a, O2GD_LIST, &l), -EINVAL);
+	l.entry = 100;
+	memset(to, 0xff, sizeof(to));
+	assert_int_equal(end_call(&a, O2GD_LIST, &l), 0);
+	assert_int_equal(l.count, 2);
+	memcpy(&e, to + 100, sizeof(e));
+	assert_int_equal(e.rank, 1);
+	for (size_t i = sizeof(e); i < 100; i++)
+		assert_int_equal(to[i], 0);
+	l.entry = 16;
+	memset(to, 0xff, sizeof(to));
+	assert_int_equal(end_call(&a, O2GD_LIST, &l), 0);
+	memcpy(&e, to + 16, 16);
+	assert_int_equal(e.rank, 1);
+	assert_int_equal(to[32], 0xff);
+	l.entry = 4097;
+	assert_int_equal(end_call(&a, O2GD_LIST, &l), -EINVAL);
+}
+
+static void o2gk_look_list__entries(void **state)
+{
+	world_run(entries);
+}
+
+/* Each has a name of its own; of a peer, and of what there is not. */
+static void names(void)
+{
+	static struct o2gd_counter all[100];
+	struct o2gd_counters c = { .peer = O2GD_ANY,
+				   .entry = sizeof(all[0]),
+				   .max = 100,
+				   .addr = (uintptr_t)all };
+
+	assert_int_equal(world_open(), 0);
+	assert_int_equal(end_inject(&a, 1, data, 8), 0);
+	assert_int_equal(end_call(&a, O2GD_COUNTERS, &c), 0);
+	assert_int_equal(c.count, sizeof(struct o2gd_info) / 8);
+	for (u32 i = 0; i < c.count; i++) {
+		assert_true(strlen(all[i].name) < O2GD_NAME && *all[i].name);
+		for (u32 k = 0; k < i; k++)
+			assert_string_not_equal(all[i].name, all[k].name);
+	}
+	assert_string_equal(all[4].name, "messages_sent");
+	assert_int_equal(all[4].value, 1);
+	c.peer = 1;
+	assert_int_equal(end_call(&a, O2GD_COUNTERS, &c), 0);
+	assert_int_equal(all[4].value, 1);
+	c.max = 1;
+	all[1].value = 55;
+	assert_int_equal(end_call(&a, O2GD_COUNTERS, &c), 0);
+	assert_int_equal(all[1].value, 55);
+	assert_true(c.count > 1);
+	c.peer = 2;
+	assert_int_equal(end_call(&a, O2GD_COUNTERS, &c), -ENOENT);
+	c.id = 12345;
+	assert_int_equal(end_call(&a, O2GD_COUNTERS, &c), -ESRCH);
+	c.entry = 0;
+	assert_int_equal(end_call(&a, O2GD_COUNTERS, &c), -EINVAL);
+}
+
+static void o2gk_look_counters__names(void **state)
+{
+	world_run(names);
+}
+
 static void look__strangers(void **state)
 {
 	world_run(strangers);
+	world_run(privileged_program);
 }
 
 /* --- one process and another --- */
@@ -452,7 +577,7 @@ static void workers__of_their_own(void **state)
 /* A user's endpoints together, in however many processes. */
 static void of_one_user(void)
 {
-	struct o2gd_list l = { .max = 0 };
+	struct o2gd_list l = { .entry = 8 };
 
 	mock.ram = 400; /* of which a user gets a quarter */
 	assert_int_equal(end_open(&a, 0, 16), 0);
@@ -719,7 +844,7 @@ static void starved(void)
 
 	assert_int_equal(world_open(), 0);
 	mock_run();
-	ep_of(&b)->dump_free = 0;
+	ep_of(&b)->file.dump_free = 0;
 	mock.refuse = 500;
 	for (u32 i = 0; i < 4; i++)
 		assert_int_equal(end_inject(&a, 1, data, 100 + i), 0);
@@ -744,6 +869,45 @@ static void memory__refused_for_a_while(void **state)
 {
 	world_run(starved);
 	world_run(starved_near);
+}
+
+/* There is none at all, and another thread of the process gives the peer up. */
+static void give_up(void)
+{
+	struct o2gk_peer *p = xa_load(&ep_of(&b)->peers, 0);
+
+	p->leaving = true;
+}
+
+static void starved_for_good(void)
+{
+	u32 rank = 0;
+
+	assert_int_equal(world_open(), 0);
+	mock_run();
+	ep_of(&b)->file.dump_free = 0;
+	assert_int_equal(end_submit(&b, O2GD_OP_RECV, 1, 2, buf, 60000), 0);
+	mock.refuse = UINT_MAX;
+	mock.on_wait = give_up;
+	assert_int_equal(end_inject(&a, 1, data, 100), 0);
+	assert_int_equal(end_submit(&a, O2GD_OP_SEND, 1, 2, data, 60000), 0);
+	mock_run(); /* a worker of b's waits, in vain */
+	assert_true(mock.waits > 0 && mock.waits < 100);
+	mock.refuse = 0;
+	assert_int_equal(end_call(&b, O2GD_PEER_FORGET, &rank), 0);
+	world_close_fds();
+}
+
+static void starved_for_good_near(void)
+{
+	mock.near = true;
+	starved_for_good();
+}
+
+static void memory__refused_and_given_up(void **state)
+{
+	world_run(starved_for_good);
+	world_run(starved_for_good_near);
 }
 
 static void answers__bounded(void **state)
@@ -852,6 +1016,10 @@ int main(void)
 		T(peer_down__unknown),
 		T(o2gk_pin_user__limit_first),
 		T(memory__refused_for_a_while),
+		T(file_ioctl__sizes),
+		T(o2gk_look_list__entries),
+		T(o2gk_look_counters__names),
+		T(memory__refused_and_given_up),
 		T(answers__bounded),
 		T(socket__listens),
 		T(socket__connects_again),

@@ -239,7 +239,7 @@ static void count(struct end *e)
 {
 	struct o2gd_info i;
 
-	if (!e->open || end_call(e, O2GD_INFO, &i))
+	if (!e->open || end_info(e, &i))
 		return;
 	for (u32 d = 0; d < O2GD_NDROPS; d++)
 		counted[d] += i.drops[d];
@@ -269,8 +269,12 @@ static void look(void)
 {
 	struct o2gd_list_entry e[4];
 	struct o2gd_queue_entry q[4];
-	struct o2gd_list l = { .max = 4, .addr = (uintptr_t)e };
-	struct o2gd_look w = { .max = 4, .addr = (uintptr_t)q };
+	struct o2gd_list l = { .max = 4,
+			       .addr = (uintptr_t)e,
+			       .entry = sizeof(e[0]) };
+	struct o2gd_look w = { .max = 4,
+			       .addr = (uintptr_t)q,
+			       .entry = sizeof(q[0]) };
 	struct o2gd_info i;
 
 	TRY(end_open(&a, 0, 16));
@@ -279,7 +283,7 @@ static void look(void)
 	TRY(end_call(&b, O2GD_KICK, NULL));
 	if (b.shared->sq_head == 1 && end_has(&b)) /* it could not be posted */
 		TRY(end_done(&b, 1));
-	TRY(end_call(&b, O2GD_INFO, &i));
+	TRY(end_info(&b, &i));
 	assert_int_equal(i.posted, 1);
 	TRY(end_call(&a, O2GD_LIST, &l));
 	assert_int_equal(l.count, 2);

@@ -598,6 +598,171 @@ static void o2gk_isend__to_a_process(void **state)
 	world_run(with_modules);
 }
 
+/* --- connections of their own --- */
+
+static const u8 secret[O2GK_SECRET] = "the secret of this job, 32 byte";
+static const u8 wrong[O2GK_SECRET] = "the secret of that job, 32 byte";
+
+static int open_with(struct module *m, u32 rank, const u8 *key)
+{
+	struct o2gk_config c = { .rank = rank,
+				 .size = 4,
+				 .gfp = GFP_NOFS,
+				 .secret = key,
+				 .job = "job" };
+	struct o2gk_ep *ep = o2gk_open(&mock_net, &c, &owner, m);
+
+	if (IS_ERR(ep))
+		return PTR_ERR(ep);
+	m->ep = ep;
+	return 0;
+}
+
+static struct sockaddr_storage at(int port)
+{
+	return (struct sockaddr_storage){ .ss_family = AF_INET,
+					  .port = ntohs((u16)port) };
+}
+
+static int listen_at(struct module *m, int port)
+{
+	struct sockaddr_storage a = at(port);
+
+	return o2gk_listen(m->ep, (void *)&a, 16);
+}
+
+static int connect_to(struct module *m, u32 peer, int port)
+{
+	struct sockaddr_storage a = at(port);
+
+	return o2gk_connect(m->ep, peer, (void *)&a, 16, 10000);
+}
+
+static int pass_ball(struct module *from, struct module *to, u64 tag)
+{
+	struct o2gk_seg out = kernel_seg(data, 5000),
+			in = kernel_seg(buf, 5000);
+	static struct o2gk_request r, s;
+	int err;
+
+	clear(&r, sizeof(r));
+	clear(&s, sizeof(s));
+	memset(buf, 0, 5000);
+	err = o2gk_isend(from->ep, from == &ka, tag, &out, 1, &s);
+	if (!err)
+		err = o2gk_irecv(to->ep, O2GK_ANY, tag, ALL, &in, 1, &r);
+	if (!err)
+		err = o2gk_wait(to->ep, &r, 1000);
+	if (!err)
+		err = o2gk_wait(from->ep, &s, 1000);
+	if (!err)
+		assert_memory_equal(buf, data, 5000);
+	return err;
+}
+
+/* What a failure may look like that is not of memory, nor known by its own number. */
+static bool is_over_dialling(int err)
+{
+	if (err < 0 && mock.failed &&
+	    (err == -ENOMEM || err == -EALREADY || err == -ENOTCONN ||
+	     err == -ECONNRESET || err == -EKEYREJECTED || err == -ETIME))
+		return true;
+	return is_over(err);
+}
+
+#define MEET(call)                            \
+	do {                                  \
+		if (is_over_dialling((call))) \
+			return;               \
+	} while (0)
+
+/* One listens, the other dials; the connection is lost, and made again. */
+static void dialled(void)
+{
+	int port;
+
+	MEET(open_with(&ka, 0, secret));
+	MEET(open_with(&kb, 1, secret));
+	port = listen_at(&ka, 0);
+	MEET(port);
+	for (u32 i = 0; i < 3; i++) {
+		MEET(connect_to(&kb, 0, port));
+		assert_true(kb.connected == i + 1 || mock.failed);
+		MEET(pass_ball(&kb, &ka, i));
+		MEET(pass_ball(&ka, &kb, i));
+		assert_int_equal(connect_to(&kb, 0, port), -EISCONN);
+		assert_true(ka.connected == i + 1 || mock.failed);
+		if (i == 1)
+			MEET(o2gk_disconnect(ka.ep, 1));
+		else
+			MEET(o2gk_disconnect(kb.ep, 0));
+		mock_pass(1000);
+		assert_false(o2gk_is_connected(ka.ep, 1));
+		assert_true(ka.lost + kb.lost == i + 1 || mock.failed);
+	}
+}
+
+static void o2gk_connect__and_again(void **state)
+{
+	in_all(dialled);
+}
+
+static void dial_refusals(void)
+{
+	struct sockaddr_storage a = at(77);
+	int port, silent = mock_serve(77);
+
+	assert_int_equal(open_one(&ka, 0, &owner, 0), 0);
+	assert_int_equal(listen_at(&ka, 0), -ENOKEY);
+	assert_int_equal(connect_to(&ka, 1, 5), -ENOKEY);
+	close_one(&ka);
+	assert_int_equal(open_with(&ka, 0, secret), 0);
+	assert_int_equal(open_with(&kb, 1, wrong), 0);
+	port = listen_at(&ka, 0);
+	assert_true(port > 0);
+	assert_int_equal(listen_at(&ka, 0), -EALREADY);
+	assert_int_equal(o2gk_listen(ka.ep, (void *)&a, 3), -EINVAL);
+	assert_int_equal(o2gk_connect(ka.ep, 1, (void *)&a, 3, 1), -EINVAL);
+	assert_int_equal(connect_to(&ka, 0, port), -EINVAL);
+	assert_int_equal(connect_to(&ka, 4, port), -EINVAL);
+	assert_int_equal(connect_to(&kb, 2, 99), -ECONNREFUSED);
+	assert_int_equal(connect_to(&kb, 2, 77), -ETIMEDOUT);
+	/* Nobody waits for the whole time to learn that. */
+	assert_int_equal(connect_to(&kb, 0, port), -EKEYREJECTED);
+	close_one(&kb);
+	assert_int_equal(open_with(&kb, 1, secret), 0);
+	assert_int_equal(connect_to(&kb, 2, port), -ENXIO);
+	assert_int_equal(connect_to(&kb, 0, port), 0);
+	assert_int_equal(ka.connected, 1);
+	assert_int_equal(kb.connected, 1);
+	mock_unserve(silent);
+}
+
+static void o2gk_connect__refused(void **state)
+{
+	body = dial_refusals;
+	world_run(with_modules);
+}
+
+/* Nothing is left of a call that was killed in the middle. */
+static void killed(void)
+{
+	struct sockaddr_storage a = at(77);
+
+	assert_int_equal(open_with(&ka, 0, secret), 0);
+	mock.silent = mock.signal = true;
+	assert_int_equal(o2gk_connect(ka.ep, 1, (void *)&a, 16, 0), -EINTR);
+	assert_false(mock_timers());
+	mock.signal = false;
+	assert_int_equal(connect_to(&ka, 1, 77), -ETIMEDOUT);
+}
+
+static void o2gk_connect__killed(void **state)
+{
+	body = killed;
+	world_run(with_modules);
+}
+
 /* --- registered memory --- */
 
 static void put_and_get(void)
@@ -701,6 +866,9 @@ int main(void)
 		cmocka_unit_test(o2gk_isend__in_callbacks),
 		cmocka_unit_test(o2gk_attach__again),
 		cmocka_unit_test(o2gk_isend__to_a_process),
+		cmocka_unit_test(o2gk_connect__and_again),
+		cmocka_unit_test(o2gk_connect__refused),
+		cmocka_unit_test(o2gk_connect__killed),
 		cmocka_unit_test(o2gk_put__and_get),
 		cmocka_unit_test(o2gk_open__has_no_handlers),
 		cmocka_unit_test(o2gk_close__under_way),

@@ -195,7 +195,9 @@ static struct o2gd_queue_entry found[2 * MANY];
 
 static void look(void)
 {
-	struct o2gd_look q = { .max = 2 * MANY, .addr = (uintptr_t)found };
+	struct o2gd_look q = { .max = 2 * MANY,
+			       .addr = (uintptr_t)found,
+			       .entry = sizeof(found[0]) };
 	struct o2gd_info i;
 
 	open_large();
@@ -211,7 +213,7 @@ static void look(void)
 	q.id = ep_of(&a)->id;
 	mock.longest = 0;
 	assert_int_equal(end_call(&b, O2GD_QUEUES, &q), 0);
-	assert_int_equal(end_call(&a, O2GD_INFO, &i), 0);
+	assert_int_equal(end_info(&a, &i), 0);
 	is_short("looking at queues");
 	assert_int_equal(q.count, 2 * MANY);
 	for (u32 n = 0; n < 2 * MANY; n++)
@@ -322,6 +324,63 @@ static void o2gk_seek__long(void **state)
 	world_run(far_back);
 }
 
+/* --- many messages at once --- */
+
+/* Each message that waits has its receive in the ring, when one more comes. */
+static void asked_for_later(void)
+{
+	struct o2gd_sqe q = { .op = O2GD_OP_RECV, .peer = 1, .len = 8 };
+
+	open_large();
+	peer_of(&a, 1)->core.granted = peer_of(&b, 0)->core.credit = 32 << 20;
+	for (u32 i = 0; i < MANY; i++) {
+		assert_int_equal(end_inject(&b, i, data, 8), 0);
+		mock_run();
+	}
+	for (q.slot = 0; q.slot < MANY; q.slot++) {
+		q.tag = q.slot;
+		a.sq[a.sq_tail++ % a.s.sq_entries] = q;
+	}
+	a.shared->sq_tail = a.sq_tail;
+	mock.longest = 0;
+	assert_int_equal(end_inject(&b, MANY, data, 8), 0);
+	mock_run();
+	printf("receives for messages that wait: at most %lu calls\n",
+	       mock.longest);
+	/* For two portions of them, and not for all: each takes some 70. */
+	assert_true(mock.longest && mock.longest < 10 * MANY);
+	for (u32 i = 0; i < MANY; i++)
+		assert_int_equal(end_got(&a, i, i, 8), 0);
+	assert_int_equal(a.shared->unexpected, 1);
+}
+
+static void tell_unexpected__long(void **state)
+{
+	world_run(asked_for_later);
+}
+
+/* A socket that could not be read for a while has many of them. */
+static void all_at_once(void)
+{
+	open_large();
+	peer_of(&a, 1)->core.granted = peer_of(&b, 0)->core.credit = 32 << 20;
+	mock.send_space = 4 << 20;
+	mock.later = true;
+	for (u32 i = 0; i < MANY; i++)
+		assert_int_equal(end_inject(&b, i, data, 0), 0);
+	mock.longest = 0;
+	mock_run();
+	printf("packets of a full socket: at most %lu calls\n", mock.longest);
+	/* For O2GK_RX_PACKETS, and not for all: each takes some 80. */
+	assert_true(mock.longest && mock.longest < 20 * MANY);
+	assert_int_equal(ep_of(&a)->core.match.nunexp, MANY);
+}
+
+static void o2gk_rx_run__long(void **state)
+{
+	world_run(all_at_once);
+}
+
 /* --- the ring and the dump area --- */
 
 /* All completions wait for room, and are moved in one call. */
@@ -332,8 +391,9 @@ static void overflown(void)
 
 	open_large();
 	post_many(&a, 0);
-	ep_of(&a)->cq_freed = ep_of(&a)->cq_tail - 8192; /* it looks full */
-	a.shared->cq_head = ep_of(&a)->cq_freed;
+	ep_of(&a)->file.cq_freed =
+		ep_of(&a)->file.cq_tail - 8192; /* it looks full */
+	a.shared->cq_head = ep_of(&a)->file.cq_freed;
 	assert_int_equal(end_call(&a, O2GD_PEER_DOWN, &rank), 0);
 	assert_int_equal(a.shared->overflow, MANY + 1);
 	a.shared->cq_head = a.cq_head;
@@ -361,7 +421,7 @@ static void riddled(void)
 	spin_lock_bh(&ep->lock);
 	while (o2gk_dump_alloc(ep, 1))
 		n++;
-	assert_int_equal(n, ep->dump_blocks);
+	assert_int_equal(n, ep->file.dump_blocks);
 	for (u32 i = 1; i <= n; i += 2)
 		o2gk_dump_free(ep, i);
 	mock.searched = 0;
@@ -427,7 +487,8 @@ int main(void)
 		T(o2g_proto_go_on__long),    T(look__long),
 		T(o2gk_cq_flush__long),	     T(o2gk_dump_alloc__riddled),
 		T(o2g_match_arrive__wild),   T(o2gk_seek__long),
-		T(o2gk_bvec_at__many),
+		T(o2gk_bvec_at__many),	     T(tell_unexpected__long),
+		T(o2gk_rx_run__long),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

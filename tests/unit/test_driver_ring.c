@@ -94,8 +94,8 @@ static void liar(void)
 	mock_run();
 	WRITE_ONCE(b.shared->cq_head, 77777);
 	assert_int_equal(end_call(&b, O2GD_KICK, NULL), 0);
-	assert_int_equal(ep->cq_tail, 1);
-	assert_int_equal(ep->cq_freed, 0);
+	assert_int_equal(ep->file.cq_tail, 1);
+	assert_int_equal(ep->file.cq_freed, 0);
 	/* Behind, far ahead, and back and forth: blocks are freed once. */
 	for (u32 n = 0; n < 40; n++) {
 		static const u32 lies[] = { 0,		5, 77777,
@@ -108,11 +108,11 @@ static void liar(void)
 		WRITE_ONCE(b.shared->cq_head, lies[n % ARRAY_SIZE(lies)]);
 		assert_int_equal(end_call(&b, O2GD_KICK, NULL), 0);
 	}
-	assert_true(ep->cq_freed <= ep->cq_tail);
-	assert_true(ep->cq_tail - ep->cq_freed <= 16);
+	assert_true(ep->file.cq_freed <= ep->file.cq_tail);
+	assert_true(ep->file.cq_tail - ep->file.cq_freed <= 16);
 	WRITE_ONCE(b.shared->sq_tail, 5000);
 	assert_int_equal(end_call(&b, O2GD_KICK, NULL), 0);
-	assert_int_equal(end_call(&b, O2GD_INFO, &i), 0);
+	assert_int_equal(end_info(&b, &i), 0);
 	assert_true(i.bad_posts > 0);
 }
 
@@ -160,13 +160,13 @@ static void sleepers(void)
 	assert_int_equal(end_recv(&b, 1, 1, 8), 0);
 	assert_int_equal(end_inject(&a, 1, data, 8), 0);
 	mock_run();
-	assert_int_equal(ep->wait.wakes, 0);
+	assert_int_equal(ep->file.wait.wakes, 0);
 	assert_int_equal(end_got(&b, 1, 1, 8), 0);
 	assert_int_equal(o2gk_fops.poll(&b.file, &t), 0);
 	assert_int_equal(end_recv(&b, 1, 1, 8), 0);
 	assert_int_equal(end_inject(&a, 1, data, 8), 0);
 	mock_run();
-	assert_int_equal(ep->wait.wakes, 1);
+	assert_int_equal(ep->file.wait.wakes, 1);
 	assert_true(o2gk_fops.poll(&b.file, &t) & EPOLLIN);
 	assert_int_equal(end_got(&b, 1, 1, 8), 0);
 	/* A message that nobody asked for is news, too. */

@@ -44,7 +44,7 @@ static void atomic__in_pieces(void **state)
 {
 	struct mock_req *r1, *r2, *r3;
 
-	a.core.atomic_piece = 32;
+	a.core.atomic_piece = a.core.fetch_piece = 32;
 	r1 = add(&a, 1, 1, 50, false);
 	r2 = add(&a, 1, 1, 50, true);
 	r3 = mock_atomic(&a, 1, O2G_AOP_NO_OP, U64, MOCK_CELLS_KEY, 8, ones,
@@ -67,7 +67,7 @@ static void atomic__short_last_piece(void **state)
 {
 	struct mock_req *r1, *r2;
 
-	a.core.atomic_piece = 32;
+	a.core.atomic_piece = a.core.fetch_piece = 32;
 	r1 = add(&a, 1, 1, 33, true);
 	r2 = add(&a, 1, 1, 33, true);
 	pump();
@@ -100,7 +100,7 @@ static void atomic__held(void **state)
 {
 	struct mock_req *r1, *r2;
 
-	a.core.atomic_piece = 16;
+	a.core.atomic_piece = a.core.fetch_piece = 16;
 	ab->hold = 3;
 	ba->hold = 2;
 	r1 = add(&a, 1, 0, 20, false);
@@ -118,7 +118,7 @@ static void atomic__held(void **state)
 
 static void atomic__to_oneself(void **state)
 {
-	a.core.atomic_piece = 32;
+	a.core.atomic_piece = a.core.fetch_piece = 32;
 	ends(add(&a, 0, 0, 30, false), 0);
 	fetched(add(&a, 0, 0, 30, true), 30, 1);
 	fetched(add(&a, 0, 0, 1, true), 1, 2);
@@ -130,7 +130,7 @@ static void atomic__refused(void **state)
 {
 	struct mock_req *r1, *r2, *r3, *r4;
 
-	a.core.atomic_piece = 32;
+	a.core.atomic_piece = a.core.fetch_piece = 32;
 	r1 = mock_atomic(&a, 1, SUM, U64, MOCK_MEM_RO, 0, ones, 400, true);
 	r2 = mock_atomic(&a, 1, SUM, U64, MOCK_CELLS_KEY, 400, ones, 400, true);
 	r3 = mock_atomic(&a, 1, SUM, O2G_AT_F64, MOCK_CELLS_KEY, 0, ones, 400,
@@ -190,7 +190,7 @@ static void atomic__peer_dies(void **state)
 {
 	struct mock_req *r1, *r2, *r3;
 
-	a.core.atomic_piece = 160;
+	a.core.atomic_piece = a.core.fetch_piece = 160;
 	r1 = add(&a, 1, 0, 40, false);
 	r2 = add(&a, 1, 0, 40, true);
 	r3 = add(&a, 1, 0, 1, true);

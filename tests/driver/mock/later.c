@@ -106,7 +106,7 @@ int wait_for_completion_killable(struct completion *c)
 	while (!c->done) {
 		if (++turns > 100000)
 			mock_bug("it never ends", __func__);
-		if (!mock_run() && !mock_pass_next())
+		if (mock.signal || (!mock_run() && !mock_pass_next()))
 			return -512; /* ERESTARTSYS */
 	}
 	c->done = false;

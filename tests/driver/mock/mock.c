@@ -27,7 +27,9 @@ static struct {
 	void *p;
 	const char *who;
 	size_t size;
+	bool cached; /* of a kmem_cache */
 } live[MAX_LIVE];
+static int live_end; /* those from here on were never used */
 static struct page *pinned[MAX_LIVE];
 static struct mem_cgroup cgroup, *active_cgroup;
 static struct work_struct *first_work, **last_work = &first_work;
@@ -97,8 +99,9 @@ void mock_end(void)
 		mock_bug("a reference is left", "at the end");
 	if (first_work || mock_timers())
 		mock_bug("work is queued", "at the end");
-	if (mock.socks)
-		mock_bug("a socket is open", "at the end");
+	if (mock.socks || mock.creds)
+		mock_bug("a socket is open, or somebody's rights are held",
+			 "at the end");
 }
 
 /* --- memory --- */
@@ -160,6 +163,8 @@ void *mock_alloc(size_t n, gfp_t gfp, bool zero, const char *who)
 	live[i].p = p;
 	live[i].who = who;
 	live[i].size = n;
+	live[i].cached = false;
+	live_end = max(live_end, i + 1);
 	mock.live++;
 	mock.bytes += n;
 	return p;
@@ -179,6 +184,15 @@ void mock_free(const void *p)
 	mock.live--;
 	mock.bytes -= live[i].size;
 	free((void *)(uintptr_t)p);
+}
+
+void *mock_cache_alloc(const struct kmem_cache *c, gfp_t gfp, const char *who)
+{
+	void *p = mock_alloc(c->size, gfp | __GFP_ACCOUNT, false, who);
+
+	for (int i = 0; p && i < live_end; i++)
+		live[i].cached |= live[i].p == p;
+	return p;
 }
 
 struct kmem_cache *mock_cache(size_t size, const char *who)
@@ -448,6 +462,28 @@ unsigned long copy_to_user(void *to, const void *from, unsigned long n)
 	return 0;
 }
 
+unsigned long clear_user(void *to, unsigned long n)
+{
+	if (!n)
+		return 0;
+	if (faults(to, __func__))
+		return n;
+	memset(to, 0, n);
+	return 0;
+}
+
+int copy_struct_from_user(void *to, size_t size, const void *from, size_t n)
+{
+	if (faults(from, __func__))
+		return -EFAULT;
+	for (size_t i = size; i < n; i++)
+		if (((const char *)from)[i])
+			return -E2BIG;
+	memset(to, 0, size);
+	memcpy(to, from, min(size, n));
+	return 0;
+}
+
 static void iter_init(struct iov_iter *i, int type, unsigned int direction,
 		      const void *list, unsigned long nr, size_t n)
 {
@@ -544,7 +580,24 @@ static size_t iter_copy(struct iov_iter *i, char *k, size_t n,
 	return done;
 }
 
+/* The kernel lets nothing out of caches that are not meant for it (usercopy_abort). */
+static bool is_cached(const char *p)
+{
+	for (int i = 0; i < live_end; i++)
+		if (live[i].p && live[i].cached && p >= (char *)live[i].p &&
+		    p < (char *)live[i].p + live[i].size)
+			return true;
+	return false;
+}
+
 size_t copy_to_iter(const void *from, size_t n, struct iov_iter *i)
+{
+	if (n && is_cached(from))
+		mock_bug("it copies out of a cache", __func__);
+	return _copy_to_iter(from, n, i);
+}
+
+size_t _copy_to_iter(const void *from, size_t n, struct iov_iter *i)
 {
 	return iter_copy(i, (char *)(uintptr_t)from, n, ITER_DEST);
 }
@@ -620,6 +673,16 @@ void bitmap_clear(unsigned long *map, unsigned int start, unsigned int n)
 	}
 }
 
+/* --- waiting --- */
+
+void mock_waits(const char *who)
+{
+	if (++mock.waits > 10000)
+		mock_bug("waits for ever", who);
+	if (mock.on_wait)
+		mock.on_wait();
+}
+
 /* --- locks --- */
 
 /*
@@ -639,16 +702,28 @@ __cyg_profile_func_exit(void *func, void *caller)
 {
 }
 
+void mock_hold(void)
+{
+	if (!mock.holds++)
+		held_since = steps;
+}
+
+void mock_let_go(void)
+{
+	if (!--mock.holds)
+		mock.longest = max(mock.longest, steps - held_since);
+}
+
 static void held(void)
 {
-	if (!mock.spins++)
-		held_since = steps;
+	mock.spins++;
+	mock_hold();
 }
 
 static void released(void)
 {
-	if (!--mock.spins)
-		mock.longest = max(mock.longest, steps - held_since);
+	mock.spins--;
+	mock_let_go();
 }
 
 void mock_spin_lock(spinlock_t *l, const char *who)
@@ -839,7 +914,35 @@ void put_pid(struct pid *p)
 	p->refs--;
 }
 
-bool capable(int cap)
+/* A user's group has the user's number. */
+const struct cred *current_cred(void)
+{
+	static struct cred cred;
+	kuid_t uid = current->uid;
+
+	cred = (struct cred){ uid, uid, uid, uid, uid, uid, NULL };
+	if (mock.setuid)
+		cred.euid.val = 0;
+	return &cred;
+}
+
+/* Processes do not change theirs here, so that a number is enough: creds are counted. */
+const struct cred *get_current_cred(void)
+{
+	struct cred *copy = malloc(sizeof(*copy));
+
+	*copy = *current_cred();
+	mock.creds++;
+	return copy;
+}
+
+void put_cred(const struct cred *cred)
+{
+	mock.creds--;
+	free((void *)cred);
+}
+
+bool ns_capable(const struct user_namespace *ns, int cap)
 {
 	return mock.privileged;
 }

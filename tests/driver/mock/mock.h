@@ -27,11 +27,14 @@ struct mock {
 	bool silent;	/* nobody answers who is called */
 	u32 caller;	/* the address that calls come from */
 	bool privileged;
+	bool setuid;	/* its program is root's, and runs with those rights */
 	bool own_pages; /* of the kernel are used, and not only pinned ones */
 	void (*on_copy)(void); /* called once, when pages are copied to pages */
+	void (*on_wait)(void); /* called whenever a while is slept */
+	unsigned int waits;
 
 	/* what must be as before at the end */
-	int spins, mutexes, rcu, atomic, softirq, socks;
+	int creds, spins, holds, mutexes, rcu, atomic, softirq, socks;
 	unsigned int live, pinned, charged;
 	size_t bytes;		/* of what is live */
 	unsigned int dirtied;	/* pages marked so */
@@ -56,6 +59,9 @@ void mock_end(void);
 bool mock_run(void);
 /* Let what has been sent arrive, but no worker work. */
 bool mock_net_run(void);
+/* For the mock itself: softirqs are held off between the two. */
+void mock_hold(void);
+void mock_let_go(void);
 /* The calls are those of another process, until it is changed back. */
 void mock_as(struct mm_struct *mm, unsigned int uid);
 /* Its last thread is about to close its descriptors; false: it is not. */

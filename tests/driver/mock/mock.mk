@@ -11,7 +11,7 @@ MOCK_OBJ    := $(patsubst %.c,$(BUILD)/mock/%.o,$(MOCK_DRIVER) $(MOCK_SRC))
 # Type qualifiers and signs are sparse's and the kernel's business.
 MOCK_FLAGS  := $(UNIT_FLAGS) -Wno-missing-prototypes -Wno-sign-compare \
                -Wno-shadow -Wno-old-style-declaration -I$(MOCK_INC) \
-               -Itests/driver/mock -Itests/unit -Idriver -Icore -Iinclude
+               -Itests/driver/mock -Itests/unit -Idriver -Icore -Ibase -Iinclude
 
 # Every header of the kernel is the same one; a few are the system's own.
 $(MOCK_INC)/ready: $(wildcard driver/*.[ch]) include/o2g_kernel.h tests/driver/mock/mock.mk

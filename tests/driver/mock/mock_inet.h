@@ -33,6 +33,11 @@ bool test_and_clear_bit(unsigned long n, unsigned long *map);
 u32 jhash2(const u32 *words, u32 n, u32 seed);
 void get_random_bytes(void *to, size_t n);
 
+struct new_utsname {
+	char nodename[16]; /* a short one, so that it fits anywhere */
+};
+#define utsname() (&(struct new_utsname){ "this host" })
+
 /* --- later --- */
 
 struct delayed_work {
@@ -61,6 +66,9 @@ int wait_for_completion_killable(struct completion *c);
 #define O_NONBLOCK 04000
 #endif
 struct sockaddr;
+struct sockaddr_in {
+	char all[16];
+};
 struct sockaddr_storage {
 	u16 ss_family;
 	u16 port; /* in network order, as that of IPv4 */

@@ -346,8 +346,8 @@ struct kmem_cache {
 struct kmem_cache *mock_cache(size_t size, const char *who);
 #define KMEM_CACHE(type, flags) mock_cache(sizeof(struct type), __func__)
 #define SLAB_ACCOUNT 1
-#define kmem_cache_alloc(c, gfp) \
-	mock_alloc((c)->size, (gfp) | __GFP_ACCOUNT, false, __func__)
+#define kmem_cache_alloc(c, gfp) mock_cache_alloc(c, gfp, __func__)
+void *mock_cache_alloc(const struct kmem_cache *c, gfp_t gfp, const char *who);
 #define kmem_cache_free(c, p) mock_free(p)
 #define kmem_cache_destroy(c) mock_free(c)
 
@@ -422,6 +422,8 @@ unsigned long totalram_pages(void);
 bool access_ok(const void *p, size_t n);
 unsigned long copy_from_user(void *to, const void *from, unsigned long n);
 unsigned long copy_to_user(void *to, const void *from, unsigned long n);
+unsigned long clear_user(void *to, unsigned long n);
+int copy_struct_from_user(void *to, size_t size, const void *from, size_t n);
 #define get_user(x, p) (copy_from_user(&(x), p, sizeof(x)) ? -EFAULT : 0)
 #define put_user(x, p)                                          \
 	({                                                      \
@@ -479,6 +481,7 @@ static inline size_t iov_iter_count(const struct iov_iter *i)
 	return i->count;
 }
 size_t copy_to_iter(const void *from, size_t n, struct iov_iter *i);
+size_t _copy_to_iter(const void *from, size_t n, struct iov_iter *i);
 size_t copy_from_iter(void *to, size_t n, struct iov_iter *i);
 bool copy_from_iter_full(void *to, size_t n, struct iov_iter *i);
 size_t copy_page_to_iter(struct page *page, size_t off, size_t n,
@@ -610,7 +613,8 @@ long schedule_timeout(long left);
 long schedule_timeout_interruptible(long left);
 /* It is a worker that waits, and there is but one thread. */
 #define schedule_timeout_uninterruptible(n) \
-	(mock_may_sleep(__func__), jiffies += (n))
+	(mock_may_sleep(__func__), mock_waits(__func__), jiffies += (n))
+void mock_waits(const char *who);
 void cond_resched(void);
 extern unsigned long jiffies;
 #define msecs_to_jiffies(ms) ((unsigned long)(ms) / 4)
@@ -630,6 +634,7 @@ struct workqueue_struct {
 #define INIT_WORK(w, f) ((w)->func = (f), (w)->pending = false)
 struct workqueue_struct *alloc_workqueue(const char *name, unsigned int flags,
 					 int max);
+#define alloc_ordered_workqueue(name, flags) alloc_workqueue(name, flags, 1)
 void destroy_workqueue(struct workqueue_struct *wq);
 bool queue_work(struct workqueue_struct *wq, struct work_struct *w);
 bool cancel_work_sync(struct work_struct *w);
@@ -648,6 +653,16 @@ struct pid {
 typedef struct {
 	unsigned int val;
 } kuid_t;
+typedef kuid_t kgid_t;
+struct user_namespace;
+struct cred {
+	kuid_t uid, euid, suid;
+	kgid_t gid, egid, sgid;
+	struct user_namespace *user_ns;
+};
+const struct cred *current_cred(void);
+const struct cred *get_current_cred(void);
+void put_cred(const struct cred *cred);
 #define PF_EXITING 4
 #define SIGKILL 9
 struct signal_struct {
@@ -670,13 +685,14 @@ int send_sig(int sig, struct task_struct *t, int priv);
 #define current_uid() (current->uid)
 #define current_user_ns() NULL
 #define uid_eq(a, b) ((a).val == (b).val)
+#define gid_eq(a, b) ((a).val == (b).val)
 #define from_kuid_munged(ns, uid) ((uid).val)
 #define net_eq(a, b) ((a) == (b))
 #define CAP_SYS_PTRACE 19
 struct pid *get_pid(struct pid *p);
 void put_pid(struct pid *p);
 #define pid_vnr(p) ((u32)(p)->number)
-bool capable(int cap);
+bool ns_capable(const struct user_namespace *ns, int cap);
 struct net *get_net(struct net *net);
 void put_net(struct net *net);
 u64 get_random_u64(void);

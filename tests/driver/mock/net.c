@@ -52,9 +52,11 @@ static bool softirq(struct sock *sk)
 	if (!has_news(sk) || sk->owned)
 		return false;
 	mock.softirq++;
+	mock_hold();
 	sk->locked_bh = true;
 	tell(sk);
 	sk->locked_bh = false;
+	mock_let_go();
 	mock.softirq--;
 	return true;
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "dev.h"
+#include "driver_info.h"
 #include "wire.h"
 
 struct end a, b;
@@ -60,6 +61,26 @@ static int map(struct end *e)
 	e->sq = (void *)(e->map + e->s.sq_off);
 	e->cq = (void *)(e->map + e->s.cq_off);
 	return 0;
+}
+
+int end_info_of(struct end *e, u64 id, struct o2gd_info *info)
+{
+	static struct o2gd_counter all[DRIVER_COUNTERS];
+	struct o2gd_counters c = { .id = id,
+				   .peer = O2GD_ANY,
+				   .entry = sizeof(all[0]),
+				   .max = DRIVER_COUNTERS,
+				   .addr = (uintptr_t)all };
+	int err = end_call(e, O2GD_COUNTERS, &c);
+
+	if (!err)
+		driver_info_fill(info, all, c.count);
+	return err;
+}
+
+int end_info(struct end *e, struct o2gd_info *info)
+{
+	return end_info_of(e, 0, info);
 }
 
 int end_open(struct end *e, u32 rank, u32 slots)

@@ -48,6 +48,9 @@ void world_refused(int err);
 
 /* 0 or a negative errno, as from the system calls. */
 int end_call(struct end *e, unsigned int cmd, void *arg);
+/* What it counts, and what the endpoint of that id does. */
+int end_info(struct end *e, struct o2gd_info *info);
+int end_info_of(struct end *e, u64 id, struct o2gd_info *info);
 int end_open(struct end *e, u32 rank, u32 slots);
 void end_close(struct end *e);
 int end_register(struct end *e, u32 peer, int fd);
