@@ -128,12 +128,14 @@ vm_start()
 	[ -n "$vm_tty" ] && port=virtconsole out="stdio,id=out,signal=off"
 	# What it counts goes to its own /run/lab.
 	[ -n "$vm_count" ] && set -- "$@" -plugin "${BUILD:-build}/lab/insn.so,out=$share/count"
+	# no_timer_check: on a busy machine the emulator may be too late for that check, and
+	# the kernel panics when it starts.
 	timeout --foreground -k 5 "$vm_time" qemu-system-x86_64 \
 		-name "o2g-$vm_name" -nodefaults -no-user-config -display none -no-reboot \
 		-machine q35 -accel "tcg,$vm_tcg" -cpu "$vm_cpu" \
 		-smp "$vm_cpus" -m "$vm_mem" \
 		-kernel "$vm_dir/vmlinuz" -initrd "$vm_dir/initramfs.gz" \
-		-append "console=ttyS0 reboot=t panic=-1 oops=panic mitigations=off \
+		-append "console=ttyS0 reboot=t panic=-1 oops=panic no_timer_check mitigations=off \
 nokaslr audit=0 lsm=landlock,lockdown,yama,bpf random.trust_cpu=on net.ifnames=0 $vm_append" \
 		-chardev "file,id=log,path=$dir/klog" -serial chardev:log \
 		-device virtio-serial -add-fd fd=9,set=1 -chardev "$out" \
