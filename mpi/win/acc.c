@@ -167,6 +167,58 @@ void win_acc_each(const struct win_acc *a, char *to, MPI_Count n,
 	}
 }
 
+/*
+ * Elements that are only stored or only looked at go by 8 bytes where they can: a
+ * program that stores a pointer as bytes sees it whole.
+ */
+static void move_words(const struct win_acc *a, char *to, MPI_Count bytes,
+		       const char *in, char *out)
+{
+	bool load = a->op->index == MPII_OP_NO_OP;
+	MPI_Count n;
+
+	for (; bytes > 0; to += n, bytes -= n) {
+		uintptr_t at = (uintptr_t)to;
+
+		n = !(at & 7) && bytes >= 8 ? 8 :
+		    !(at & 3) && bytes >= 4 ? 4 :
+					      1;
+		if (n == 8 && load)
+			load_uint64_t((uint64_t *)to, 1, out);
+		else if (n == 8)
+			replace_uint64_t((uint64_t *)to, 1, in, out);
+		else if (n == 4 && load)
+			load_uint32_t((uint32_t *)to, 1, out);
+		else if (n == 4)
+			replace_uint32_t((uint32_t *)to, 1, in, out);
+		else if (load)
+			load_uint8_t((uint8_t *)to, 1, out);
+		else
+			replace_uint8_t((uint8_t *)to, 1, in, out);
+		in += in ? n : 0;
+		out += out ? n : 0;
+	}
+}
+
+static bool only_moves(const struct win_acc *a)
+{
+	return a->op && (a->op->index == MPII_OP_REPLACE ||
+			 a->op->index == MPII_OP_NO_OP);
+}
+
+/* Few elements in a row. */
+static void run_few(const struct win_acc *a, char *to, MPI_Count n,
+		    const char *in, char *out)
+{
+	MPI_Count size = a->basic->size;
+
+	/* 2 bytes could not be moved by 1 */
+	if (n > 1 && size != 2 && size < 8 && only_moves(a))
+		move_words(a, to, n * size, in, out);
+	else
+		win_acc_each(a, to, n, in, out);
+}
+
 #define SEVERAL 64 /* bytes, from which on the longer way is the quicker */
 
 /* Up to where it is aligned for several at a time, those, and what is left. */
@@ -177,12 +229,12 @@ static void run_several(const struct win_acc *a, char *to, MPI_Count n,
 	MPI_Count done = (MPI_Count)(-(uintptr_t)to % 16) / size;
 	MPI_Count at = done * size;
 
-	win_acc_each(a, to, done, in, out);
+	run_few(a, to, done, in, out);
 	done += win_acc_wide(a, to + at, n - done, in ? in + at : NULL,
 			     out ? out + at : NULL);
 	at = done * size;
-	win_acc_each(a, to + at, n - done, in ? in + at : NULL,
-		     out ? out + at : NULL);
+	run_few(a, to + at, n - done, in ? in + at : NULL,
+		out ? out + at : NULL);
 }
 
 void win_acc_run(const struct win_acc *a, char *to, MPI_Count n, const char *in,
@@ -191,12 +243,10 @@ void win_acc_run(const struct win_acc *a, char *to, MPI_Count n, const char *in,
 	if (n > 1 && n * a->basic->size >= SEVERAL)
 		run_several(a, to, n, in, out);
 	else
-		win_acc_each(a, to, n, in, out);
+		run_few(a, to, n, in, out);
 }
 
 /* --- by the owner --- */
-
-#define ELEMENT_MAX 64 /* a pair of complex long doubles fits */
 
 static bool same(const struct win_acc *a, const char *now)
 {
@@ -206,7 +256,8 @@ static bool same(const struct win_acc *a, const char *now)
 /* One element that no instruction updates, as it lies in memory; with the lock. */
 static void update(const struct win_acc *a, char *to, const char *in, char *out)
 {
-	_Alignas(16) char now[ELEMENT_MAX], x[ELEMENT_MAX];
+	_Alignas(16) char now[WIN_ELEMENT_MAX], x[WIN_ELEMENT_MAX],
+		old[WIN_ELEMENT_MAX];
 	const struct mpii_type *t = a->basic;
 	size_t size = (size_t)t->size;
 
@@ -226,9 +277,9 @@ static void update(const struct win_acc *a, char *to, const char *in, char *out)
 	}
 	/* both where they are aligned */
 	mpii_unpack(t, x, 1, 0, in, size);
-	memcpy(now, to, (size_t)t->extent);
-	mpii_op_apply(a->op, x, now, 1, t);
-	mpii_copy(now, 1, t, to, 1, t);
+	mpii_unpack(t, old, 1, 0, now, size);
+	mpii_op_apply(a->op, x, old, 1, t);
+	mpii_copy(old, 1, t, to, 1, t);
 }
 
 /* --- elements wherever a datatype has them --- */
@@ -308,4 +359,60 @@ bool win_acc_all_by_cpu(const struct mpii_type *basic,
 		    (t->blocks[i].n > 1 && t->blocks[i].stride % size))
 			return false;
 	return true;
+}
+
+/* --- layouts that others have sent --- */
+
+struct whole {
+	const struct mpii_type *basic;
+	const char *element; /* that the last piece was a part of */
+	MPI_Count done;	     /* of its packed form */
+	bool yes;
+};
+
+/* As much of a piece as one part of an element is; 0: it is not that part. */
+static MPI_Count match_part(struct whole *w, const char *at, MPI_Count len)
+{
+	const struct mpii_type *t = w->basic;
+	const struct mpii_block *b =
+		&t->blocks[mpii_type_find_block(t, w->done)];
+	MPI_Count in = w->done - b->at, n = b->len - in % b->len;
+	MPI_Aint part = b->disp + in / b->len * b->stride + in % b->len;
+
+	if (w->done == 0)
+		w->element = at - part;
+	if (at != w->element + part)
+		return 0;
+	n = n < len ? n : len;
+	w->done = (w->done + n) % t->size;
+	return n;
+}
+
+static void match_piece(void *arg, char *at, MPI_Count len)
+{
+	struct whole *w = arg;
+	MPI_Count n;
+
+	if (mpii_likely(w->basic->nsegs == 1)) {
+		w->yes = w->yes && len % w->basic->size == 0;
+		return;
+	}
+	for (; w->yes && len > 0; at += n, len -= n) {
+		n = match_part(w, at, len);
+		w->yes = n > 0;
+	}
+}
+
+bool win_acc_holds(const struct mpii_type *basic, const void *at,
+		   const struct mpii_type *t, MPI_Count off, MPI_Count n)
+{
+	struct whole w = { .basic = basic, .yes = true };
+	MPI_Count size = basic->size;
+
+	if (basic->extent > WIN_ELEMENT_MAX || off % size || n % size)
+		return false;
+	if (t->contiguous)
+		return basic->contiguous;
+	mpii_type_each(t, at, off, n, match_piece, &w);
+	return w.yes && w.done == 0;
 }

@@ -13,6 +13,8 @@
 #include "coll/op/op.h"
 #include "win/win.h"
 
+#define WIN_ELEMENT_MAX 64 /* bytes: a pair of complex long doubles fits */
+
 /* What is done to each element. */
 struct win_acc {
 	const struct mpii_op *op;      /* NULL: compare and swap */
@@ -33,6 +35,11 @@ static inline bool win_acc_by_cpu(const struct mpii_type *basic,
 /* The same of every element of count instances of t at an address. */
 bool win_acc_all_by_cpu(const struct mpii_type *basic,
 			const struct mpii_type *t, const void *address);
+
+/* Are bytes [off, off + n) of the packed form of instances of t whole elements, each
+ * with its parts where the basic type has them? Another process may have sent t. */
+bool win_acc_holds(const struct mpii_type *basic, const void *at,
+		   const struct mpii_type *t, MPI_Count off, MPI_Count n);
 
 /* Bytes [off, off + n) of the packed form of instances of t at @to; the operands
  * packed in @in, or NULL where there are none, and the values from before packed

@@ -21,11 +21,17 @@ static inline struct mpii_win *plain(const void *origin, MPI_Datatype type,
 	return w;
 }
 
-/* On mapped memory: straight to the instructions. */
+/* On mapped memory: straight to the instructions. Several elements of memory that
+ * only messages reach besides are done as a whole (op.c). */
 static inline char *mapped(struct mpii_win *w, int rank, MPI_Aint disp,
 			   MPI_Count count, const struct win_acc *a)
 {
-	char *at = win_quick(w, rank, disp, count * a->basic->size);
+	char *at;
+
+	if (mpii_unlikely(count > 1 && !win_is_allocated(w)) ||
+	    win_waits_turn(w, rank))
+		return NULL;
+	at = win_quick(w, rank, disp, count * a->basic->size);
 
 	return mpii_likely(at && win_acc_by_cpu(a->basic, at)) ? at : NULL;
 }
@@ -258,7 +264,8 @@ int PMPI_Compare_and_swap(const void *origin_addr, const void *compare_addr,
 	char *at = NULL;
 
 	if (mpii_likely(w && swaps_quickly(a.basic, origin_addr, compare_addr,
-					   result_addr)))
+					   result_addr)) &&
+	    !win_waits_turn(w, target_rank))
 		at = win_quick(w, target_rank, target_disp, a.basic->size);
 	if (mpii_unlikely(!at || !win_acc_by_cpu(a.basic, at)))
 		return win_call(&c);

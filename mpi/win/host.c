@@ -18,7 +18,7 @@
 #include "win/host.h"
 
 #define PAGE 4096
-#define TRIED 32 /* peers that are tried to be woken when a window is made */
+#define NUDGED 32 /* peers at a time; so many are tried when a window is made */
 
 int win_host_index(const struct win_host *h, int rank)
 {
@@ -27,12 +27,12 @@ int win_host_index(const struct win_host *h, int rank)
 	while (b - a > 1) {
 		int m = a + (b - a) / 2;
 
-		if (h->ranks[m] <= rank)
+		if (win_host_rank(h, m) <= rank)
 			a = m;
 		else
 			b = m;
 	}
-	return h->ranks[a] == rank ? a : -1;
+	return win_host_rank(h, a) == rank ? a : -1;
 }
 
 /* --- layout --- */
@@ -40,12 +40,6 @@ int win_host_index(const struct win_host *h, int rank)
 static size_t round_up(size_t n, size_t to)
 {
 	return (n + to - 1) / to * to;
-}
-
-static bool allocates(const struct mpii_win *w)
-{
-	return w->flavor == MPI_WIN_FLAVOR_ALLOCATE ||
-	       w->flavor == MPI_WIN_FLAVOR_SHARED;
 }
 
 static size_t words_bytes(int n)
@@ -63,7 +57,7 @@ static size_t place_data(struct win_host *h, const struct win_card *cards,
 	size_t end = words_bytes(h->n);
 
 	for (int i = 0; i < h->n; i++) {
-		const struct win_card *c = &cards[h->ranks[i]];
+		const struct win_card *c = &cards[win_host_rank(h, i)];
 
 		if ((size_t)c->align > h->align)
 			h->align = (size_t)c->align;
@@ -141,12 +135,23 @@ static void open_file(struct win_host *h, const struct where *w)
 	close(fd);
 }
 
-/* Those we may have to wake. Of many, a few are tried. */
-static bool reach(const struct win_host *h)
+int win_host_nudge(const struct mpii_win *w, bool few)
 {
-	size_t n = (size_t)h->n - 1;
+	const struct win_host *h = w->host;
+	int peers[NUDGED], n = 0, err = 0;
 
-	return !o2g_nudge(mpii.ep, h->others, n < TRIED ? n : TRIED);
+	for (int i = 0; i < h->n && !err; i++) {
+		if (i != h->me)
+			peers[n++] =
+				mpii_comm_peer(w->comm, win_host_rank(h, i));
+		if (n == NUDGED || (n && i == h->n - 1)) {
+			err = o2g_nudge(mpii.ep, peers, (size_t)n);
+			n = 0;
+			if (few)
+				break;
+		}
+	}
+	return err;
 }
 
 static void divide(struct win_host *h)
@@ -165,33 +170,57 @@ static bool together(const struct mpii_win *w, const struct win_card *a,
 	       (w->flavor == MPI_WIN_FLAVOR_SHARED || a->node == b->node);
 }
 
+/* The next rank of this host, from @from on; n: there is none. */
+static int next_here(const struct mpii_win *w, const struct win_card *cards,
+		     int from)
+{
+	while (from < w->n && !together(w, &cards[w->rank], &cards[from]))
+		from++;
+	return from;
+}
+
+/* Are those of this host at equal distances, as hosts in a row or in turns are? */
+static bool are_regular(struct win_host *h, const struct mpii_win *w,
+			const struct win_card *cards)
+{
+	int at = next_here(w, cards, 0), i = 0;
+
+	h->first = at;
+	h->step = next_here(w, cards, at + 1) - at;
+	for (; at < w->n; at = next_here(w, cards, at + 1), i++)
+		if (at != h->first + i * h->step)
+			return false;
+	return true;
+}
+
+static bool list_ranks(struct win_host *h, const struct mpii_win *w,
+		       const struct win_card *cards)
+{
+	if (are_regular(h, w, cards))
+		return true;
+	h->ranks = malloc((size_t)h->n * sizeof(int));
+	for (int i = 0, k = 0; h->ranks && i < w->n; i++)
+		if (together(w, &cards[w->rank], &cards[i]))
+			h->ranks[k++] = i;
+	return h->ranks;
+}
+
 static struct win_host *gather(struct mpii_win *w, const struct win_card *cards)
 {
-	const struct win_card *mine = &cards[w->rank];
 	struct win_host *h = calloc(1, sizeof(*h));
 
 	if (!h)
 		return NULL;
-	for (int i = 0; i < w->n; i++)
-		h->n += together(w, mine, &cards[i]);
-	h->ranks = malloc((size_t)h->n * sizeof(int));
-	h->others = malloc((size_t)h->n * sizeof(int));
-	if (!h->ranks || !h->others) {
-		free(h->ranks);
-		free(h->others);
-		free(h);
-		return NULL;
-	}
-	for (int i = 0, k = 0, j = 0; i < w->n; i++) {
-		if (!together(w, mine, &cards[i]))
-			continue;
+	for (int i = next_here(w, cards, 0); i < w->n;
+	     i = next_here(w, cards, i + 1)) {
 		if (i == w->rank)
-			h->me = k;
-		else
-			h->others[j++] = mpii_comm_peer(w->comm, i);
-		h->ranks[k++] = i;
+			h->me = h->n;
+		h->n++;
 	}
-	return h;
+	if (list_ranks(h, w, cards))
+		return h;
+	free(h);
+	return NULL;
 }
 
 /* --- meeting --- */
@@ -215,7 +244,7 @@ static int map_together(struct mpii_win *w, struct where *all, int *fd)
 		mine.fd = *fd = make_file(h);
 	err = tell_all(w, &mine, all, sizeof(mine));
 	if (!err && h->me > 0)
-		open_file(h, &all[h->ranks[0]]);
+		open_file(h, &all[win_host_rank(h, 0)]);
 	return err;
 }
 
@@ -229,10 +258,10 @@ static int agree(struct mpii_win *w, uint8_t *all)
 	int err;
 
 	if (h->n > 1 && h->memory)
-		mine = MAPPED | (reach(h) ? REACHED : 0);
+		mine = MAPPED | (win_host_nudge(w, true) ? 0 : REACHED);
 	err = tell_all(w, &mine, all, 1);
 	for (int i = 0; i < h->n; i++)
-		common &= all[h->ranks[i]];
+		common &= all[win_host_rank(h, i)];
 	h->mapped = !err && common & MAPPED;
 	h->reached = h->mapped && common & REACHED;
 	return err;
@@ -277,14 +306,14 @@ static void point(struct mpii_win *w, const size_t *at)
 
 	divide(h);
 	for (int i = 0; i < h->n; i++) {
-		struct win_peer *p = &w->peers[h->ranks[i]];
+		struct win_peer *p = &w->peers[win_host_rank(h, i)];
 
 		if (i == h->me || h->reached)
 			p->line = &h->lines[i];
-		if (allocates(w) && (i == h->me || see))
+		if (win_is_allocated(w) && (i == h->me || see))
 			p->direct = h->memory + at[i];
 	}
-	if (allocates(w))
+	if (win_is_allocated(w))
 		w->base = h->memory + at[h->me];
 	else if (w->flavor == MPI_WIN_FLAVOR_CREATE)
 		w->peers[w->rank].direct = w->base;
@@ -298,7 +327,8 @@ int win_host_make(struct mpii_win *w, const struct win_card *cards)
 
 	if (!at)
 		return mpii_fail(MPI_ERR_NO_MEM, "out of memory");
-	h->bytes = allocates(w) ? place_data(h, cards, at) : words_bytes(h->n);
+	h->bytes = win_is_allocated(w) ? place_data(h, cards, at) :
+					 words_bytes(h->n);
 	err = meet(w);
 	if (!err && !h->mapped)
 		err = be_alone(w);
@@ -322,7 +352,6 @@ void win_host_free(struct mpii_win *w)
 	if (h->memory)
 		munmap(h->memory, h->bytes);
 	free(h->ranks);
-	free(h->others);
 	free(h);
 	w->host = NULL;
 }

@@ -18,11 +18,11 @@ struct win_line {
 };
 
 struct win_host {
-	int n, me;    /* ranks of the window on this host, and which we are */
-	int *ranks;   /* in the window */
-	int *others;  /* peers, to be woken */
-	bool mapped;  /* others have the same memory */
-	bool reached; /* ... and can be woken */
+	int n, me; /* ranks of the window on this host, and which we are */
+	int first, step; /* ranks in the window: first, first + step, ... */
+	int *ranks;	 /* or these, if they are not as regular */
+	bool mapped;	 /* others have the same memory */
+	bool reached;	 /* ... and can be woken */
 	char *memory;
 	size_t bytes, align;
 	unsigned *asleep;
@@ -47,6 +47,15 @@ struct win_card {
  */
 int win_host_make(struct mpii_win *w, const struct win_card *cards);
 void win_host_free(struct mpii_win *w);
+
+/* In the window, of the one with this index here. */
+static inline int win_host_rank(const struct win_host *h, int i)
+{
+	return h->ranks ? h->ranks[i] : h->first + i * h->step;
+}
+
+/* Wakes all others here; the first few of them if @few. 0 or a negative errno. */
+int win_host_nudge(const struct mpii_win *w, bool few);
 
 /* Among the ranks of this host, or -1. */
 int win_host_index(const struct win_host *h, int rank);

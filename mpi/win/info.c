@@ -17,6 +17,7 @@
 #define ALIGNMENT "mpi_minimum_memory_alignment"
 #define NONCONTIG "alloc_shared_noncontig"
 #define NO_LOCKS "no_locks"
+#define ORDERING "accumulate_ordering"
 #define PROGRESS "o2g_async_progress"
 
 static const struct hint {
@@ -25,7 +26,7 @@ static const struct hint {
 	int flavor;		 /* for which it means something; 0: all */
 } hints[] = {
 	{ NO_LOCKS, "false", true, 0 },
-	{ "accumulate_ordering", "rar,raw,war,waw", true, 0 },
+	{ ORDERING, "rar,raw,war,waw", true, 0 },
 	{ "accumulate_ops", "same_op_no_op", true, 0 },
 	{ "mpi_accumulate_granularity", "0", true, 0 },
 	{ "same_size", "false", true, 0 },
@@ -66,8 +67,11 @@ bool win_info_take(struct mpii_win *w, const struct mpii_info *from)
 	for (size_t i = 0; i < HINTS; i++)
 		if (!take(w, &hints[i], from, first))
 			return false;
-	if (first)
+	if (first) {
 		w->hints.no_locks = is_true(w, NO_LOCKS);
+		w->hints.unordered =
+			!strcmp(mpii_info_value(w->info, ORDERING), "none");
+	}
 	return true;
 }
 

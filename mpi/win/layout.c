@@ -29,26 +29,55 @@ void win_layout_write(const struct mpii_type *t, char *to)
 	memcpy(to, t->blocks, t->nblocks * sizeof(*t->blocks));
 }
 
+#define FAR         \
+	(INT64_C(1) \
+	 << 61) /* no memory reaches so far: sums of two are numbers */
+
+static bool is_near(MPI_Aint at)
+{
+	return at > -FAR && at < FAR;
+}
+
+/* @n pieces from @lo to @hi, @stride apart: where the first of them begins and the
+ * last ends. */
+static bool repeat(MPI_Count n, MPI_Aint stride, MPI_Aint *lo, MPI_Aint *hi)
+{
+	MPI_Aint last;
+
+	if (__builtin_mul_overflow(n - 1, stride, &last) || !is_near(last))
+		return false;
+	*lo += last < 0 ? last : 0;
+	*hi += last > 0 ? last : 0;
+	return is_near(*lo) && is_near(*hi);
+}
+
+static bool measure_block(const struct mpii_block *b, MPI_Aint *lo,
+			  MPI_Aint *hi)
+{
+	if (b->len <= 0 || b->n <= 0 || !is_near(b->disp) || !is_near(b->len))
+		return false;
+	*lo = b->disp;
+	*hi = b->disp + b->len;
+	return repeat(b->n, b->stride, lo, hi);
+}
+
 /* The first and the last byte of the blocks, and how many bytes they are. */
 static bool measure_blocks(struct mpii_type *t, MPI_Aint *lo, MPI_Aint *hi)
 {
 	MPI_Count at = 0, bytes;
-	MPI_Aint last;
+	MPI_Aint from, to;
 
 	for (size_t i = 0; i < t->nblocks; i++) {
-		struct mpii_block *b = &t->blocks[i];
+		const struct mpii_block *b = &t->blocks[i];
 
-		if (b->len <= 0 || b->n <= 0 || b->at != at ||
+		if (b->at != at || !measure_block(b, &from, &to) ||
 		    __builtin_mul_overflow(b->len, b->n, &bytes) ||
-		    __builtin_add_overflow(at, bytes, &at) ||
-		    __builtin_mul_overflow(b->n - 1, b->stride, &last))
+		    __builtin_add_overflow(at, bytes, &at))
 			return false;
-		if (i == 0)
-			*lo = *hi = b->disp;
-		if (b->disp + (last < 0 ? last : 0) < *lo)
-			*lo = b->disp + (last < 0 ? last : 0);
-		if (b->disp + b->len + (last > 0 ? last : 0) > *hi)
-			*hi = b->disp + b->len + (last > 0 ? last : 0);
+		if (i == 0 || from < *lo)
+			*lo = from;
+		if (i == 0 || to > *hi)
+			*hi = to;
 	}
 	t->size = at;
 	return true;
@@ -57,7 +86,7 @@ static bool measure_blocks(struct mpii_type *t, MPI_Aint *lo, MPI_Aint *hi)
 /* The same with the loops around them, from the inside out. */
 static bool measure(struct mpii_type *t)
 {
-	MPI_Aint lo = 0, hi = 0, last;
+	MPI_Aint lo = 0, hi = 0;
 
 	if (!measure_blocks(t, &lo, &hi))
 		return false;
@@ -65,15 +94,13 @@ static bool measure(struct mpii_type *t)
 		struct mpii_loop *l = &t->loops[i];
 
 		if (l->n <= 0 || l->bytes != t->size ||
-		    __builtin_mul_overflow(l->n - 1, l->stride, &last) ||
+		    !repeat(l->n, l->stride, &lo, &hi) ||
 		    __builtin_mul_overflow(t->size, l->n, &t->size))
 			return false;
-		lo += last < 0 ? last : 0;
-		hi += last > 0 ? last : 0;
 	}
 	t->true_lb = lo;
 	t->true_extent = hi - lo;
-	return t->size > 0;
+	return t->size > 0 && is_near(t->extent);
 }
 
 struct mpii_type *win_layout_read(const char *from, size_t len)

@@ -160,9 +160,12 @@ MPII_ALIAS(Win_unlock);
 
 static void unlock_lines(struct mpii_win *w, int n)
 {
-	for (int i = 0; i < n; i++)
-		if (w->peers[w->host->ranks[i]].line)
-			win_line_unlock(w, w->host->ranks[i], WIN_LOCK_JOIN);
+	for (int i = 0; i < n; i++) {
+		int rank = win_host_rank(w->host, i);
+
+		if (w->peers[rank].line)
+			win_line_unlock(w, rank, WIN_LOCK_JOIN);
+	}
 }
 
 /* Those of this host, in the order of ranks. */
@@ -172,12 +175,13 @@ static int lock_lines(struct mpii_win *w)
 	int err = MPI_SUCCESS;
 
 	for (int i = 0; i < h->n && !err; i++) {
-		const struct win_peer *p = &w->peers[h->ranks[i]];
+		int rank = win_host_rank(h, i);
+		const struct win_peer *p = &w->peers[rank];
 
 		if (p->line)
-			err = win_line_lock(w, h->ranks[i], WIN_LOCK_JOIN);
+			err = win_line_lock(w, rank, WIN_LOCK_JOIN);
 		else if (p->direct)
-			err = win_remote_lock(w, h->ranks[i]);
+			err = win_remote_lock(w, rank);
 		if (err)
 			unlock_lines(w, i);
 	}

@@ -4,7 +4,7 @@
  *
  * Of accumulates that cannot be done by instructions only the owner does its own
  * directly (acc.h). While something of this rank is under way at the target by
- * messages, what is done directly waits for it: accumulates keep their order.
+ * messages, accumulates that are done directly wait for it, to keep their order.
  */
 #include <stdlib.h>
 
@@ -68,6 +68,23 @@ static void accumulate(const struct win_op *o, char *at)
 		in_pieces(o, &a, at);
 }
 
+/*
+ * Where only messages reach our memory, whoever handles them does one operation after
+ * the other. One of our own on several elements waits for its turn: then each is
+ * done as a whole, which the standard does not ask for and programs rely on.
+ */
+static void accumulate_whole(const struct win_op *o, char *at)
+{
+	struct mpii_win *w = o->w;
+	bool alone = !win_is_allocated(w) && o->bytes > o->basic->size;
+
+	if (alone)
+		pthread_mutex_lock(&w->serving);
+	accumulate(o, at);
+	if (alone)
+		pthread_mutex_unlock(&w->serving);
+}
+
 static void do_now(const struct win_op *o, char *at)
 {
 	switch (o->kind) {
@@ -79,7 +96,7 @@ static void do_now(const struct win_op *o, char *at)
 		mpii_copy(at, o->count, o->t, o->to.buf, o->to.count, o->to.t);
 		break;
 	default:
-		accumulate(o, at);
+		accumulate_whole(o, at);
 	}
 }
 
@@ -91,7 +108,7 @@ static int run(const struct win_op *o)
 	win_count(at ? &win_counts.direct : &win_counts.asked);
 	if (!at)
 		return win_remote_op(o);
-	if (o->w->peers[o->rank].out)
+	if (o->kind >= WIN_ACC && win_waits_turn(o->w, o->rank))
 		err = win_remote_flush(o->w, o->rank, false);
 	if (!err)
 		do_now(o, at);

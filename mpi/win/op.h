@@ -95,6 +95,14 @@ static inline void win_copy(void *to, const void *from, MPI_Count bytes)
 		memmove(to, from, (size_t)bytes);
 }
 
+/* Does an accumulate have to wait for those of this rank that were sent? */
+static inline bool win_waits_turn(const struct mpii_win *w, int rank)
+{
+	return mpii_unlikely((unsigned)rank < (unsigned)w->n &&
+			     win_out_of(&w->peers[rank]) &&
+			     !w->hints.unordered);
+}
+
 /*
  * The quick way to memory that is mapped: @bytes at displacement @disp. NULL: look
  * again, slowly.
@@ -108,7 +116,7 @@ static inline char *win_quick(struct mpii_win *w, int rank, MPI_Aint disp,
 	if (mpii_unlikely((unsigned)rank >= (unsigned)w->n))
 		return NULL;
 	p = &w->peers[rank];
-	if (mpii_unlikely(!p->direct || win_out_of(p) || !win_is_open(w, p)))
+	if (mpii_unlikely(!p->direct || !win_is_open(w, p)))
 		return NULL;
 	if (mpii_unlikely(disp < 0 || bytes > p->size ||
 			  __builtin_mul_overflow(disp, p->disp_unit, &at) ||

@@ -2,11 +2,10 @@
 /* The arguments of an operation, in the order a reader would expect. */
 #include "coll/op/op_loops.h"
 #include "env/errors.h"
+#include "win/acc.h"
 #include "win/dynamic.h"
 #include "win/op.h"
 #include "win/pscw.h"
-
-#define ELEMENT_MAX 64 /* what acc.c has room for */
 
 static int check_type(MPI_Datatype h, const char *arg, struct mpii_type **t)
 {
@@ -149,7 +148,7 @@ static int check_basic(struct win_op *o)
 	    !o->count)
 		return MPI_SUCCESS;
 	o->basic = o->t->basic ? mpii_type_get(o->t->basic) : NULL;
-	if (!o->basic || o->basic->extent > ELEMENT_MAX)
+	if (!o->basic || o->basic->extent > WIN_ELEMENT_MAX)
 		return mpii_fail(
 			MPI_ERR_TYPE,
 			"target_datatype is not made of one predefined "

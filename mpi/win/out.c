@@ -239,6 +239,8 @@ int win_out_send(struct mpii_win *w, struct win_out *o, unsigned flags)
 	/* One without operations may only be about those of earlier epochs. */
 	if (o->nops || flags & WIN_OUT_LOCK)
 		head.lock = lock_wanted(w, p);
+	if (head.lock)
+		o->locked = o->seq;
 	if (flags & WIN_BATCH_UNLOCK)
 		head.unlock = lock_to_leave(p);
 	if (o->nresults)

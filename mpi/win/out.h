@@ -37,6 +37,7 @@ struct win_out {
 	unsigned nresults, results_room;
 	uint64_t fetched; /* bytes that they will be */
 	uint32_t seq;	  /* of the last batch that was sent */
+	uint32_t locked;  /* and of the last one that asked for a lock */
 	bool unanswered;  /* since the last that asked, others were sent */
 	size_t flying;	  /* bytes since the last that was waited for */
 	struct win_asked *first, **last;
@@ -50,6 +51,12 @@ struct win_out {
 
 /* The one of a target, made if there is none. NULL: out of memory. */
 struct win_out *win_out_get(struct mpii_win *w, int rank);
+
+/* Has a lock been asked for that may not have been given? For tools: a guess. */
+static inline bool win_out_wants_lock(const struct win_out *o)
+{
+	return (int)(atomic_load(&o->answered) - o->locked) < 0;
+}
 
 /* --- with out->lock --- */
 

@@ -39,7 +39,7 @@ static int accumulate(struct mpii_win *w, const struct win_brief *b, char *at,
 	memcpy(&what, in, sizeof(what));
 	in += sizeof(what);
 	a.basic = win_type_at(what.basic + (uint64_t)MPII_TYPE_FIRST);
-	if (!a.basic || b->bytes % a.basic->size)
+	if (!a.basic || !a.basic->contiguous || b->bytes % a.basic->size)
 		return MPI_ERR_TYPE;
 	n = b->bytes / a.basic->size;
 	if (kind_of(b) == WIN_CAS) {
@@ -65,6 +65,8 @@ static int do_other(struct mpii_win *w, const struct win_brief *b, char *at,
 {
 	char *out = NULL;
 
+	if (kind_of(b) == WIN_PUT)
+		return MPI_ERR_INTERN; /* nothing is fetched by it */
 	if (b->kind & WIN_BRIEF_FETCH) {
 		out = win_bytes_grow(reply, b->bytes);
 		if (!out)
@@ -109,7 +111,7 @@ size_t win_serve_brief(struct mpii_win *w, const char *data, size_t len,
 	if (len < sizeof(b))
 		return 0;
 	memcpy(&b, data, sizeof(b));
-	if (b.bytes > WIN_BRIEF_MAX)
+	if (b.bytes > WIN_BRIEF_MAX || kind_of(&b) > WIN_CAS)
 		return 0;
 	data += sizeof(b);
 	len -= sizeof(b);

@@ -11,7 +11,8 @@
 #include "win/op.h"
 #include "win/out.h"
 
-#define MEMORY_MAX (60u << 20) /* that one batch may fetch */
+#define MEMORY_MAX \
+	(60u << 20) /* that one batch may fetch, or one operation touch */
 
 char *win_bytes_grow(struct win_bytes *b, size_t more)
 {
@@ -62,7 +63,7 @@ static bool bounds(const struct win_wire_op *op, const struct mpii_type *t,
 	if (op->count == 0 ||
 	    __builtin_mul_overflow((MPI_Aint)op->count - 1, t->extent, &last) ||
 	    __builtin_mul_overflow((MPI_Aint)op->count, t->size, &bytes) ||
-	    end > bytes)
+	    end > bytes || last > INT64_MAX / 2 || last < INT64_MIN / 2)
 		return false;
 	*lo = t->true_lb + (last < 0 ? last : 0);
 	*hi = t->true_lb + t->true_extent + (last > 0 ? last : 0);
@@ -91,7 +92,7 @@ static bool memory_of(struct mpii_win *w, const struct win_wire_op *op,
 		return false;
 	if (w->flavor == MPI_WIN_FLAVOR_DYNAMIC) {
 		*at = (char *)(uintptr_t)op->at;
-		return is_attached(w, op, t, lo, hi);
+		return lo >= 0 && is_attached(w, op, t, lo, hi);
 	}
 	*at = (char *)w->base + op->at;
 	return lo >= 0 && hi <= w->size;
@@ -133,12 +134,14 @@ static int accumulate(struct mpii_win *w, const struct win_wire_op *op,
 		      char *out)
 {
 	struct win_acc a = { .basic = basic_of(op), .owner = &w->owner };
-	_Alignas(16) char compare[64];
+	_Alignas(16) char compare[WIN_ELEMENT_MAX];
 
-	if (!a.basic || op->bytes % (uint64_t)a.basic->size)
+	if (!a.basic || !win_acc_holds(a.basic, at, t, (MPI_Count)op->off,
+				       (MPI_Count)op->bytes))
 		return MPI_ERR_TYPE;
 	if (op->kind == WIN_CAS) {
-		if (op->bytes > sizeof(compare) || op->data != 2 * op->bytes)
+		if (op->bytes != (uint64_t)a.basic->size ||
+		    op->data != 2 * op->bytes)
 			return MPI_ERR_INTERN;
 		memcpy(compare, in, op->bytes);
 		a.compare = compare;
@@ -162,6 +165,8 @@ static int do_op(struct mpii_win *w, struct win_served *s,
 	const struct mpii_type *t = layout_of(s, op);
 	char *at, *out = NULL;
 
+	if (op->bytes > MEMORY_MAX)
+		return MPI_ERR_NO_MEM;
 	if (!memory_of(w, op, t, &at))
 		return MPI_ERR_RMA_RANGE;
 	if (op->fetch) {

@@ -11,6 +11,7 @@
 #include "tools/state.h"
 #include "win/host.h"
 #include "win/line.h"
+#include "win/out.h"
 #include "win/remote.h"
 
 struct wait {
@@ -28,6 +29,17 @@ static int over(void *arg)
 	       mpii_unlikely(o2g_losses(mpii.ep) != wait->losses);
 }
 
+/* What a rank that was asked for something has not done yet. */
+static enum o2g_state_doing undone(const struct mpii_win *w, int rank)
+{
+	const struct win_peer *p = &w->peers[rank];
+	const struct win_out *o = win_out_of(p);
+
+	return p->held == WIN_WANTED || (o && win_out_wants_lock(o)) ?
+		       O2G_PART_LOCK :
+		       O2G_PART_GET;
+}
+
 static void explain(struct o2g_state_wait *to, void *arg)
 {
 	const struct wait *wait = arg;
@@ -37,11 +49,8 @@ static void explain(struct o2g_state_wait *to, void *arg)
 	if (locked >= 0)
 		mpii_state_add_target(to, O2G_PART_LOCK, wait->w->comm, locked);
 	else if (asked >= 0)
-		mpii_state_add_target(to,
-				      wait->w->peers[asked].held == WIN_WANTED ?
-					      O2G_PART_LOCK :
-					      O2G_PART_GET,
-				      wait->w->comm, asked);
+		mpii_state_add_target(to, undone(wait->w, asked), wait->w->comm,
+				      asked);
 }
 
 void win_wait_explain(void)
@@ -84,7 +93,7 @@ void win_wake(struct mpii_win *w)
 	if (mpii_likely(!__atomic_load_n(h->asleep, __ATOMIC_RELAXED)))
 		return;
 	if (h->reached)
-		o2g_nudge(mpii.ep, h->others, (size_t)h->n - 1);
+		win_host_nudge(w, false);
 	if (mpii_unlikely(mpii.multiple))
 		mpii_wake();
 }

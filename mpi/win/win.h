@@ -96,6 +96,7 @@ struct mpii_win {
 	struct mpii_info *info;
 	struct win_hints {
 		bool no_locks;
+		bool unordered; /* accumulates */
 	} hints;
 	/* the owner's side */
 	struct o2g_mem *mem;	    /* the window's, registered */
@@ -118,6 +119,13 @@ static inline struct mpii_win *mpii_win_get(MPI_Win h)
 			       mpii_is_object(h, MPII_WIN) ?
 		       w :
 		       NULL;
+}
+
+/* Ranks of this host may have its memory mapped. */
+static inline bool win_is_allocated(const struct mpii_win *w)
+{
+	return w->flavor == MPI_WIN_FLAVOR_ALLOCATE ||
+	       w->flavor == MPI_WIN_FLAVOR_SHARED;
 }
 
 static inline bool win_is_locked(const struct mpii_win *w)

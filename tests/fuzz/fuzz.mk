@@ -20,12 +20,16 @@ FUZZ_FLAGS   := -std=gnu11 -O1 -g $(WARN) -fno-strict-aliasing \
 
 define FUZZ_RULE
 $(BUILD)/tests/fuzz/$(1): tests/fuzz/$(1).c \
-        $$(call unit_line,tests/fuzz/$(1).c,sources) $$(FUZZ_HDR)
+        $$(call unit_line,tests/fuzz/$(1).c,sources) $$(FUZZ_HDR) | $$(MPI_H)
 	@mkdir -p $$(@D)
 	$$(FUZZ_CC) $$(FUZZ_FLAGS) -Itests/fuzz $$(UNIT_INC) \
 	  -o $$@ $$(filter %.c,$$^)
 endef
 $(foreach t,$(notdir $(basename $(FUZZ_SRC))),$(eval $(call FUZZ_RULE,$(t))))
+
+# In dynamic windows addresses are numbers that others have sent, counted from
+# MPI_BOTTOM: what a pointer is on the way to one says nothing. ASan sees each access.
+$(BUILD)/tests/fuzz/fuzz_win: FUZZ_FLAGS += -fno-sanitize=pointer-overflow
 
 test-build: $(FUZZ_TARGETS)
 

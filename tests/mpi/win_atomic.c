@@ -6,7 +6,9 @@
  * lets two in.
  */
 #include <pthread.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "check.h"
 
@@ -21,6 +23,7 @@ struct cells {
 	int array[MEMBERS];
 	short shorts[MEMBERS];
 	long guarded[2]; /* by an exclusive lock */
+	uint64_t stored[2];
 	long double longer;
 	struct {
 		double v;
@@ -81,6 +84,29 @@ static void members(void)
 	add_ones(short_ones, MPI_SHORT, AT(shorts), AT(shorts[ALONE]));
 }
 
+static bool owner_does_all;
+
+/*
+ * Numbers stored and read as bytes: each of 8 is whole. Both are, where the owner does
+ * all operations.
+ */
+static void store(int i)
+{
+	uint64_t all = (uint64_t)(rank * TURNS + i) % 255 * 0x0101010101010101u;
+	uint64_t both[2] = { all, all }, now[2];
+
+	OK(MPI_Accumulate(both, sizeof(both), MPI_BYTE, 0, AT(stored),
+			  sizeof(both), MPI_BYTE, MPI_REPLACE, win));
+	OK(MPI_Get_accumulate(NULL, 0, MPI_BYTE, now, sizeof(now), MPI_BYTE, 0,
+			      AT(stored), sizeof(now), MPI_BYTE, MPI_NO_OP,
+			      win));
+	OK(MPI_Win_flush(0, win));
+	EQUAL(now[0], now[0] % 256 * 0x0101010101010101u);
+	EQUAL(now[1], now[1] % 256 * 0x0101010101010101u);
+	if (owner_does_all)
+		EQUAL(now[0], now[1]);
+}
+
 static void *hammer(void *arg)
 {
 	int id = *(int *)arg;
@@ -98,6 +124,7 @@ static void *hammer(void *arg)
 		OK(MPI_Accumulate(&half, 1, MPI_DOUBLE, 0, AT(real), 1,
 				  MPI_DOUBLE, MPI_SUM, win));
 		members();
+		store(i);
 		OK(MPI_Accumulate(&bit, 1, MPI_LONG, 0, AT(bits), 1, MPI_LONG,
 				  MPI_BXOR, win));
 		if (i % 10 == 0) {
@@ -180,21 +207,26 @@ static void by_locks(void)
 
 int main(int argc, char **argv)
 {
+	MPI_Info unordered;
 	int provided;
 
 	MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
 	MPI_Comm_rank(WORLD, &rank);
 	MPI_Comm_size(WORLD, &size);
 	EQUAL(provided, MPI_THREAD_MULTIPLE);
+	OK(MPI_Info_create(&unordered));
+	OK(MPI_Info_set(unordered, "accumulate_ordering", "none"));
 	for (int kind = 0; kind < 4; kind++) {
 		if (kind % 2 == 0) {
-			OK(MPI_Win_allocate(sizeof(*mine), 1, MPI_INFO_NULL,
+			OK(MPI_Win_allocate(sizeof(*mine), 1,
+					    kind ? unordered : MPI_INFO_NULL,
 					    WORLD, &mine, &win));
 		} else {
 			OK(MPI_Alloc_mem(sizeof(*mine), MPI_INFO_NULL, &mine));
 			OK(MPI_Win_create(mine, sizeof(*mine), 1, MPI_INFO_NULL,
 					  WORLD, &win));
 		}
+		owner_does_all = kind % 2;
 		memset(mine, 0, sizeof(*mine));
 		mine->least.v = 1e9;
 		OK(MPI_Barrier(WORLD));
@@ -204,5 +236,6 @@ int main(int argc, char **argv)
 		if (kind % 2)
 			OK(MPI_Free_mem(mine));
 	}
+	OK(MPI_Info_free(&unordered));
 	return finish();
 }

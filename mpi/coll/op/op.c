@@ -77,6 +77,18 @@ static const struct mpii_type *predefined(const struct mpii_type *t)
 	return t;
 }
 
+/* A compiler may have no arithmetic for a type: MPI_REAL2 is one. */
+static bool is_compiled(const struct mpii_op *op, const struct mpii_type *basic)
+{
+	if (op->index == MPII_OP_REPLACE || op->index == MPII_OP_NO_OP)
+		return true;
+	if (basic->kind == MPII_K_PAIR)
+		return mpii_op_pair(op->index == MPII_OP_MAXLOC,
+				    basic->made->types[0],
+				    basic->made->types[1]);
+	return mpii_op_loops[op->index][basic->kind];
+}
+
 int mpii_op_check(const struct mpii_op *op, const struct mpii_type *t)
 {
 	const struct mpii_type *basic;
@@ -88,7 +100,8 @@ int mpii_op_check(const struct mpii_op *op, const struct mpii_type *t)
 		return mpii_fail(MPI_ERR_OP,
 				 "%s is not defined on derived datatypes",
 				 op_names[op->index]);
-	if (!(op_classes[op->index] & 1u << basic->class))
+	if (!(op_classes[op->index] & 1u << basic->class) ||
+	    mpii_unlikely(!is_compiled(op, basic)))
 		return mpii_fail(MPI_ERR_OP, "%s is not defined on %s",
 				 op_names[op->index],
 				 basic->name ? basic->name : "this datatype");
