@@ -350,6 +350,19 @@ static bool holds(const struct o2g_state *s, const struct o2g_state_part *p)
 	return false;
 }
 
+/* Between hosts a lock counts as held from when it is asked for. */
+static bool waits_too(const struct why_rank *r, const struct o2g_state_part *p)
+{
+	const struct o2g_state_wait *w = why_wait_of(r);
+
+	for (int i = 0; w && i < w->parts; i++)
+		if (w->part[i].doing == O2G_PART_LOCK &&
+		    w->part[i].context == p->context &&
+		    w->part[i].peer == p->peer)
+			return true;
+	return false;
+}
+
 int why_holders(const struct why_job *job, int rank,
 		const struct o2g_state_part *p, bool *whom)
 {
@@ -357,7 +370,8 @@ int why_holders(const struct why_job *job, int rank,
 
 	for (int i = 0; i < job->n; i++) {
 		if (i == rank || !job->rank[i].has_page || whom[i] ||
-		    !holds(&job->rank[i].page, p))
+		    !holds(&job->rank[i].page, p) ||
+		    waits_too(&job->rank[i], p))
 			continue;
 		whom[i] = true;
 		n++;

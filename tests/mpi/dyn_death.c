@@ -1,17 +1,24 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * dyn_death victim|survivor|abort|aborted FILE: two jobs that are connected, and one of
- * them ends without a word. The other is told within a second, and goes on. Or it
- * ends by MPI_Abort: then the other ends as well.
+ * dyn_death ROLE FILE: processes that are connected, and some end without a word.
+ * The others are told within a second, and go on.
+ *   victim, survivor: two jobs, and the first ends
+ *   abort, aborted: the first ends by MPI_Abort, and the second with it
+ *   vanishing, caller: the first ends while the second waits at its port
+ *   parents: a child that they have spawned ends
  */
+#include <limits.h>
 #include <signal.h>
 #include <unistd.h>
 
 #include "check.h"
 
-static void meet(int server, const char *file, MPI_Comm *inter)
+static char port[MPI_MAX_PORT_NAME];
+
+/* At rank 0: the server makes a port, and the other one finds it. */
+static void find_port(int server, const char *file)
 {
-	char port[MPI_MAX_PORT_NAME] = "", other[1024];
+	char other[1024];
 	FILE *f = NULL;
 
 	if (server && rank == 0) {
@@ -26,18 +33,39 @@ static void meet(int server, const char *file, MPI_Comm *inter)
 			usleep(10000);
 		CHECK(f && fgets(port, sizeof(port), f));
 	}
+}
+
+static void meet(int server, const char *file, MPI_Comm *inter)
+{
+	find_port(server, file);
 	if (server)
 		OK(MPI_Comm_accept(port, MPI_INFO_NULL, 0, WORLD, inter));
 	else
 		OK(MPI_Comm_connect(port, MPI_INFO_NULL, 0, WORLD, inter));
 }
 
+/* It is this error, and it came soon. */
+static void told(int err, int want, double took)
+{
+	char words[MPI_MAX_ERROR_STRING];
+	int class, len;
+
+	MPI_Error_class(err, &class);
+	MPI_Error_string(err, words, &len);
+	if (class != want || took > 3) {
+		fprintf(stderr, "rank %d: class %d after %.1f s: %s\n", rank,
+			class, took, words);
+		MPI_Abort(WORLD, 1);
+	}
+	if (took > 1.5)
+		printf("rank %d was told after %.1f s\n", rank, took);
+}
+
 /* Rank 0 has talked to the one that dies, others have not; all are told. */
 static void survive(MPI_Comm inter)
 {
-	double before, took;
-	int v, err, class;
-	char words[MPI_MAX_ERROR_STRING];
+	double before;
+	int v, err;
 
 	OK(MPI_Comm_set_errhandler(inter, MPI_ERRORS_RETURN));
 	OK(MPI_Barrier(inter));
@@ -49,48 +77,126 @@ static void survive(MPI_Comm inter)
 	else
 		err = MPI_Recv(&v, 1, MPI_INT, MPI_ANY_SOURCE, 0, inter,
 			       IGNORE);
-	took = MPI_Wtime() - before;
-	MPI_Error_class(err, &class);
-	MPI_Error_string(err, words, &v);
-	if (class != MPI_ERR_PROC_ABORTED || took > 3) {
-		fprintf(stderr, "rank %d: class %d after %.1f s: %s\n", rank,
-			class, took, words);
-		MPI_Abort(WORLD, 1);
-	}
-	if (took > 1.5)
-		printf("rank %d was told after %.1f s\n", rank, took);
+	told(err, MPI_ERR_PROC_ABORTED, MPI_Wtime() - before);
 	MPI_Comm_disconnect(&inter);
 	OK(MPI_Barrier(WORLD));
 }
 
-int main(int argc, char **argv)
+static void end_after(MPI_Comm inter)
 {
-	const char *role = argc > 2 ? argv[1] : "";
+	OK(MPI_Barrier(inter));
+	usleep(200000);
+	raise(SIGKILL);
+}
+
+static void victim(const char *file)
+{
+	MPI_Comm inter;
+
+	meet(1, file, &inter);
+	end_after(inter);
+}
+
+static void survivor(const char *file)
+{
+	MPI_Comm inter;
+
+	meet(0, file, &inter);
+	survive(inter);
+}
+
+static void aborts(const char *file)
+{
 	MPI_Comm inter;
 	int v;
 
+	meet(1, file, &inter);
+	OK(MPI_Barrier(inter));
+	if (rank == size - 1)
+		MPI_Abort(WORLD, 7);
+	MPI_Recv(&v, 1, MPI_INT, 0, 0, WORLD, IGNORE);
+}
+
+static void aborted(const char *file)
+{
+	MPI_Comm inter;
+	int v;
+
+	meet(0, file, &inter);
+	OK(MPI_Barrier(inter));
+	/* in its own job it would wait forever */
+	MPI_Recv(&v, 1, MPI_INT, MPI_ANY_SOURCE, 0, WORLD, IGNORE);
+}
+
+/* Nobody accepts. */
+static void vanishing(const char *file)
+{
+	find_port(1, file);
+	if (rank == 0)
+		sleep(1);
+	raise(SIGKILL);
+}
+
+static void caller(const char *file)
+{
+	double before;
+	MPI_Comm inter;
+	int err;
+
+	find_port(0, file);
+	OK(MPI_Comm_set_errhandler(WORLD, MPI_ERRORS_RETURN));
+	before = MPI_Wtime();
+	err = MPI_Comm_connect(port, MPI_INFO_NULL, 0, WORLD, &inter);
+	told(err, MPI_ERR_PORT, MPI_Wtime() - before - 1);
+	OK(MPI_Barrier(WORLD));
+}
+
+/* The last of their children ends; the first does not, and its job is ended. */
+static void parents(const char *file)
+{
+	char self[PATH_MAX], *args[] = { "child", (char *)file, NULL };
+	MPI_Comm inter;
+	double before;
+	int v, err;
+
+	CHECK(realpath("/proc/self/exe", self));
+	OK(MPI_Comm_spawn(self, args, 2, MPI_INFO_NULL, 0, WORLD, &inter,
+			  MPI_ERRCODES_IGNORE));
+	OK(MPI_Comm_set_errhandler(inter, MPI_ERRORS_RETURN));
+	OK(MPI_Barrier(inter));
+	before = MPI_Wtime();
+	err = MPI_Recv(&v, 1, MPI_INT, 1, 0, inter, IGNORE);
+	told(err, MPI_ERR_PROC_ABORTED, MPI_Wtime() - before);
+	OK(MPI_Barrier(WORLD));
+}
+
+static void child(const char *file)
+{
+	MPI_Comm inter;
+	int v;
+
+	OK(MPI_Comm_get_parent(&inter));
+	if (rank == 1)
+		end_after(inter);
+	OK(MPI_Barrier(inter));
+	MPI_Recv(&v, 1, MPI_INT, 0, 0, inter, IGNORE);
+}
+
+static const struct {
+	const char *name;
+	void (*fn)(const char *file);
+} roles[] = {
+	{ "victim", victim },	    { "survivor", survivor },
+	{ "abort", aborts },	    { "aborted", aborted },
+	{ "parents", parents },	    { "child", child },
+	{ "vanishing", vanishing }, { "caller", caller },
+};
+
+int main(int argc, char **argv)
+{
 	start(&argc, &argv);
-	if (argc < 3)
-		return finish();
-	if (!strcmp(role, "victim")) {
-		meet(1, argv[2], &inter);
-		OK(MPI_Barrier(inter));
-		usleep(200000);
-		raise(SIGKILL);
-	} else if (!strcmp(role, "survivor")) {
-		meet(0, argv[2], &inter);
-		survive(inter);
-	} else if (!strcmp(role, "abort")) {
-		meet(1, argv[2], &inter);
-		OK(MPI_Barrier(inter));
-		if (rank == size - 1)
-			MPI_Abort(WORLD, 7);
-		MPI_Recv(&v, 1, MPI_INT, 0, 0, WORLD, IGNORE);
-	} else {
-		meet(0, argv[2], &inter);
-		OK(MPI_Barrier(inter));
-		/* in its own job it would wait forever */
-		MPI_Recv(&v, 1, MPI_INT, MPI_ANY_SOURCE, 0, WORLD, IGNORE);
-	}
+	for (size_t i = 0; i < sizeof(roles) / sizeof(*roles); i++)
+		if (argc > 2 && !strcmp(argv[1], roles[i].name))
+			roles[i].fn(argv[2]);
 	return finish();
 }

@@ -73,9 +73,12 @@ int main(int argc, char **argv)
 			tenth = held_now();
 	}
 	last = held_now();
+	/* Pools of requests still grow a little after the tenth; what a round leaves
+	 * would be 32 bytes at least, of each of a thousand. A socket may still be
+	 * on its way out. */
 	if (rounds > 10 &&
-	    (last.fds > tenth.fds || last.maps > tenth.maps + 2 ||
-	     last.bytes > tenth.bytes + 4096)) {
+	    (last.fds > tenth.fds + 2 || last.maps > tenth.maps + 2 ||
+	     last.bytes > tenth.bytes + 16384)) {
 		fprintf(stderr,
 			"rank %d: %d fds, %d maps, %zu bytes after 10 rounds, "
 			"%d, %d, %zu after %d\n",

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
+# timeout: 400
 # Jobs that meet at a port: of several ranks, without a launcher, on two hosts.
 cd "$(dirname "$0")/../.." && . tests/lib.sh
 make_tmp
@@ -12,9 +13,9 @@ both()
 	local rc server
 
 	rm -f "$TMP/port"
-	timeout 60 $1 server "$TMP/port" "${3:-1}" >"$TMP/server" 2>&1 &
+	timeout 150 $1 server "$TMP/port" "${3:-1}" >"$TMP/server" 2>&1 &
 	server=$!
-	timeout 60 $2 client "$TMP/port" "${3:-1}" >"$TMP/client" 2>&1
+	timeout 150 $2 client "$TMP/port" "${3:-1}" >"$TMP/client" 2>&1
 	rc=$?
 	wait $server && [ $rc = 0 ] && return
 	tail -n 20 "$TMP/server" "$TMP/client" >&2
@@ -29,7 +30,7 @@ both "$MPIEXEC -n 3 $JOBS" "$JOBS"
 both "env O2G_CHANNELS=tcp $MPIEXEC -n 2 $JOBS" "$MPIEXEC -n 2 $JOBS"
 # nothing is left of them
 both "$MPIEXEC -n 2 $JOBS" "$MPIEXEC -n 2 $JOBS" 1000
-O2G_CHANNELS=tcp both "$MPIEXEC -n 2 $JOBS" "$MPIEXEC -n 2 $JOBS" 300
+O2G_CHANNELS=tcp both "$MPIEXEC -n 2 $JOBS" "$MPIEXEC -n 2 $JOBS" 1000
 
 # end_of SIDE SIDE CODE CODE: how two jobs of dyn_death end.
 end_of()
@@ -51,6 +52,14 @@ end_of victim survivor 137 0
 O2G_CHANNELS=tcp end_of victim survivor 137 0
 end_of abort aborted 7 7
 O2G_CHANNELS=tcp end_of abort aborted 7 7
+end_of vanishing caller 137 0
+for channels in shm,tcp tcp; do
+	O2G_CHANNELS=$channels timeout 60 "$MPIEXEC" -n 2 "$DEATH" parents . \
+		>"$TMP/out" 2>&1
+	[ $? = 137 ] || { cat "$TMP/out"; fail "a child that ends"; }
+	expect "$TMP/out" "spawned job 1: rank 1 on .* was killed by signal 9"
+	expect_not "$TMP/out" "rank [01]: class"
+done
 
 # a rank is killed in the middle of anything: the other job goes on
 chaos() # SEED RANKS
@@ -78,6 +87,7 @@ O2G_CHANNELS=tcp chaos 5 8
 
 netns_possible || exit 0
 netns_pair || exit 0
+export NETNS_A NETNS_B
 both "ip netns exec $NETNS_A $MPIEXEC -n 2 $JOBS" \
 	"ip netns exec $NETNS_B $MPIEXEC -n 3 $JOBS"
 both "ip netns exec $NETNS_A $MPIEXEC -n 2 $JOBS" \

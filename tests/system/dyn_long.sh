@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 # timeout: 3000
+# slow: some minutes; dyn_spawn and dyn_connect have short forms of it
 # A thousand pools of spawned workers by each way to start them, and 50 times two jobs of 8
 # ranks, one of which loses a rank in the middle of anything. Nothing is left behind.
 cd "$(dirname "$0")/../.." && . tests/lib.sh
-[ "${LONG:-0}" = 1 ] || skip "takes long; make test-long runs it"
 make_tmp
 
 works()

@@ -228,4 +228,7 @@ expect "$TMP/out" "^2 of 2 run"
 # a host that only the program knows
 there -hosts "$NETNS_A" -n 1 "$TMP/q" 2 host "$NETNS_B"
 expect "$TMP/out" "^2 of 2 run"
+printf '# a file\n%s slots=2\n' "$NETNS_B" >"$TMP/hosts"
+there -hosts "$NETNS_A" -n 1 "$TMP/q" 2 hostfile "$TMP/hosts"
+expect "$TMP/out" "^2 of 2 run"
 exit 0

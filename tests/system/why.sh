@@ -104,8 +104,19 @@ shift
 exec "$@"
 END
 chmod +x "$TMP/agent"
-explained tag "Job .* on 3 hosts; .*tags of the two calls differ" \
-	-hosts a,b,c -agent "$TMP/agent" -force-agent
+# there CASE PATTERN: the same with each rank on a host of its own.
+there()
+{
+	explained "$1" "Job .* on 3 hosts; .*$2" -hosts a,b,c -agent "$TMP/agent" \
+		-force-agent
+}
+there tag "tags of the two calls differ"
+there circle "Ranks 0-2 wait for each other in a circle"
+there missing "wait in MPI_Barrier .* for rank 1, which has not called it"
+there order "different collectives on MPI_COMM_WORLD"
+there root "disagree about the root of an MPI_Gather"
+there stop "Rank 1 .* is stopped by a signal"
+there lock "for the lock of rank 2 in a window, which rank 0 holds"
 # A program in a script, and over tcp.
 cat >"$TMP/wrapped" <<END
 #!/bin/sh

@@ -193,6 +193,25 @@ static void stop(void)
 	MPI_Barrier(WORLD);
 }
 
+/* Ranks know each other; then one is stopped, and is sent a message. */
+static void stop_late(void)
+{
+	int x = rank;
+
+	if (rank == 1)
+		MPI_Send(&x, 1, MPI_INT, 0, 7, WORLD);
+	if (rank == 0)
+		MPI_Recv(&x, 1, MPI_INT, 1, 7, WORLD, IGNORE);
+	if (rank == 1)
+		raise(SIGSTOP);
+	if (rank == 0) {
+		sleep(1);
+		MPI_Send(&x, 1, MPI_INT, 1, 7, WORLD);
+	}
+	/* stop-late */
+	MPI_Barrier(WORLD);
+}
+
 static void waitall(void)
 {
 	MPI_Request r[2];
@@ -216,22 +235,30 @@ static void later(void)
 	MPI_Wait(&r, IGNORE);
 }
 
-/* Rank 1 wants a lock that rank 0 holds while it waits for rank 1. */
+/* Rank 1 wants a lock that rank 0 holds while it waits for rank 1. Between hosts a lock
+ * is asked for with the first operation. */
 static void lock(void)
 {
 	MPI_Win win;
 	int x = 0, *memory;
 
 	MPI_Win_allocate(sizeof(int), 1, MPI_INFO_NULL, WORLD, &memory, &win);
-	if (rank == 0)
+	if (rank == 0) {
 		MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 2, 0, win);
+		MPI_Get(&x, 1, MPI_INT, 2, 0, 1, MPI_INT, win);
+		MPI_Win_flush(2, win);
+	}
 	MPI_Barrier(WORLD);
 	if (rank == 0)
 		/* lock-recv */
 		MPI_Recv(&x, 1, MPI_INT, 1, 1, WORLD, IGNORE);
-	if (rank == 1)
+	if (rank == 1) {
 		/* lock */
 		MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 2, 0, win);
+		MPI_Get(&x, 1, MPI_INT, 2, 0, 1, MPI_INT, win);
+		/* lock-flush */
+		MPI_Win_flush(2, win);
+	}
 	MPI_Barrier(WORLD);
 }
 
@@ -290,17 +317,18 @@ static const struct {
 	const char *name;
 	void (*fn)(void);
 } cases[] = {
-	{ "circle", circle },	   { "missing", missing },
-	{ "order", order },	   { "order-comms", order_comms },
-	{ "root", root },	   { "tag", tag },
-	{ "comm", comm },	   { "send", send },
-	{ "ssend", ssend },	   { "memory", memory },
-	{ "ended", ended },	   { "any", any },
-	{ "probe", probe },	   { "test", test },
-	{ "stop", stop },	   { "waitall", waitall },
-	{ "later", later },	   { "split", split },
-	{ "lock", lock },	   { "slow-ok", slow },
-	{ "trickle-ok", trickle }, { "looks-ok", looks },
+	{ "circle", circle },	{ "missing", missing },
+	{ "order", order },	{ "order-comms", order_comms },
+	{ "root", root },	{ "tag", tag },
+	{ "comm", comm },	{ "send", send },
+	{ "ssend", ssend },	{ "memory", memory },
+	{ "ended", ended },	{ "any", any },
+	{ "probe", probe },	{ "test", test },
+	{ "stop", stop },	{ "stop-late", stop_late },
+	{ "waitall", waitall }, { "later", later },
+	{ "split", split },	{ "lock", lock },
+	{ "slow-ok", slow },	{ "trickle-ok", trickle },
+	{ "looks-ok", looks },
 };
 
 int main(int argc, char **argv)
