@@ -117,14 +117,15 @@ $(eval $(call bench_rules,openmpi-new,$(newer_cc) -I$(newer_lib)/openmpi/include
 endif
 
 # BASE=dir: another build of ours, to compare with. It may be older, and have no
-# windows.
+# windows or no dynamic processes.
 ifneq ($(BASE),)
 base_lib := $(abspath $(BASE))/lib/libmpi.so
 $(BUILD)/bench/o2g-base.from: FORCE
 	@mkdir -p $(@D)
 	@echo $(abspath $(BASE)) | cmp -s - $@ || echo $(abspath $(BASE)) >$@
 $(eval $(call bench_rules,o2g-base,$(abspath $(BASE))/bin/mpicc,$(base_lib) $(BUILD)/bench/o2g-base.from,$(PERF_SRC),\
-  $(if $(shell nm -D $(base_lib) | grep -w MPI_Win_allocate),,-DPERF_NO_WINDOW)))
+  $(if $(shell nm -D $(base_lib) | grep -w MPI_Win_allocate),,-DPERF_NO_WINDOW) \
+  $(if $(shell nm -D $(base_lib) | grep -w MPI_Comm_spawn),,-DPERF_NO_DYNAMIC)))
 endif
 
 # Installed beside the library, which it finds from where it is.

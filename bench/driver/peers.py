@@ -18,7 +18,7 @@ DEFAULT, SPINS, YIELDS = "default", "spins", "yields"
 
 def is_crowded(case):
     """Are there more ranks than cores?"""
-    return case.ranks > len(os.sched_getaffinity(0))
+    return case.ranks + case.children > len(os.sched_getaffinity(0))
 
 
 class Peer:
@@ -81,9 +81,10 @@ class OpenMPI(Peer):
         return "Open MPI " + line_with("Open", *self.enter, self.mpiexec,
                                        "--version").split()[-1]
 
-    def tuned(self, hosts, way):
-        """What is set to make it fast."""
-        by = "tcp,self" if hosts else f"{self.shared_memory},self"
+    def tuned(self, case, hosts, way):
+        """What is set to make it fast. It reaches other jobs by tcp only."""
+        by = "tcp,self" if hosts else f"{self.shared_memory},self" + \
+            (",tcp" if case.program in ("spawn", "connect") else "")
         words = ["--mca", "pml", "ob1", "--mca", "btl", by,
                  "--mca", "osc", "^ucx", "--mca", "mpi_yield_when_idle",
                  str(int(way == YIELDS))]
@@ -98,8 +99,8 @@ class OpenMPI(Peer):
                       "--mca", "btl_tcp_if_include", netns.DEVICE,
                       "--host", ",".join(f"{h}:{slots}" for h in hosts)]
         if way != DEFAULT:
-            words += self.tuned(hosts, way)
-        elif is_crowded(case) and not hosts:
+            words += self.tuned(case, hosts, way)
+        elif (is_crowded(case) or case.children) and not hosts:
             words += self.crowd  # or it does not start
         return [*words, "-n", str(case.ranks)], {}
 

@@ -12,9 +12,10 @@ NO_END = "did not end in {} s"
 # Columns in which less is better; in the others that are compared, more is.
 LESS = ("usec", "posted us", "unexpected us", "init ms", "alltoall ms",
         "MiB after", "sockets after", "growth MiB", "cpu %", "ns",
-        "instructions", "ready s", "MB a rank")
-MORE = ("MB/s", "Mmsg/s", "Mop/s", "hidden%", "write MB/s", "read MB/s",
-        "records/s")
+        "instructions", "ready s", "MB a rank", "fence us", "pscw us",
+        "lock us", "spawn ms", "connect us")
+MORE = ("MB/s", "Mmsg/s", "Mop/s", "Mops/s", "hidden%", "write MB/s",
+        "read MB/s", "records/s")
 
 
 class Results:

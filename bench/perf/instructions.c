@@ -31,11 +31,12 @@
 enum { TAG = 1, MARK = SIGUSR2, MAX_SIZE = 4096 };
 enum { RECV, SEND, PARTS };
 
-static long trips = 100, warmup = 1000;
+static long trips = 100, warmup = 1000, met;
 
 static const struct perf_option options[] = {
 	{ "trips", &trips, "half round trips that are counted" },
 	{ "warmup", &warmup, "round trips before" },
+	{ "met", &met, "1: over what a port gives, not MPI_COMM_WORLD" },
 	{ 0 },
 };
 
@@ -84,6 +85,8 @@ static long mark(struct counter *c, bool go_on)
 
 struct trip {
 	struct counter *counter;
+	MPI_Comm comm;
+	int peer;
 	int size;
 	char in[MAX_SIZE], out[MAX_SIZE];
 };
@@ -92,11 +95,11 @@ static void count_trip(struct trip *t, long steps[PARTS], bool talk)
 {
 	mark(t->counter, true);
 	if (talk)
-		MPI_Recv(t->in, t->size, MPI_BYTE, 0, TAG, MPI_COMM_WORLD,
+		MPI_Recv(t->in, t->size, MPI_BYTE, t->peer, TAG, t->comm,
 			 MPI_STATUS_IGNORE);
 	steps[RECV] = mark(t->counter, true);
 	if (talk)
-		MPI_Send(t->out, t->size, MPI_BYTE, 0, TAG, MPI_COMM_WORLD);
+		MPI_Send(t->out, t->size, MPI_BYTE, t->peer, TAG, t->comm);
 	steps[SEND] = mark(t->counter, false);
 }
 
@@ -132,11 +135,11 @@ static void count_trips(struct trip *t, struct perf_turns *turns,
 static void answer_trips(struct trip *t, struct perf_turns *turns)
 {
 	for (long i = 0; i < trips; i++) {
-		MPI_Send(t->out, t->size, MPI_BYTE, 1, TAG, MPI_COMM_WORLD);
+		MPI_Send(t->out, t->size, MPI_BYTE, t->peer, TAG, t->comm);
 		usleep(200); /* the kernel may deliver it a moment later */
 		perf_turns_give(turns, 1);
 		perf_turns_wait(turns, 0);
-		MPI_Recv(t->in, t->size, MPI_BYTE, 1, TAG, MPI_COMM_WORLD,
+		MPI_Recv(t->in, t->size, MPI_BYTE, t->peer, TAG, t->comm,
 			 MPI_STATUS_IGNORE);
 	}
 }
@@ -145,42 +148,54 @@ static void warm_up(struct trip *t, int rank)
 {
 	for (long i = 0; rank < 2 && i < warmup; i++) {
 		if (rank == 0)
-			MPI_Send(t->out, t->size, MPI_BYTE, 1, TAG,
-				 MPI_COMM_WORLD);
-		MPI_Recv(t->in, t->size, MPI_BYTE, !rank, TAG, MPI_COMM_WORLD,
+			MPI_Send(t->out, t->size, MPI_BYTE, t->peer, TAG,
+				 t->comm);
+		MPI_Recv(t->in, t->size, MPI_BYTE, t->peer, TAG, t->comm,
 			 MPI_STATUS_IGNORE);
 		if (rank == 1)
-			MPI_Send(t->out, t->size, MPI_BYTE, 0, TAG,
-				 MPI_COMM_WORLD);
+			MPI_Send(t->out, t->size, MPI_BYTE, t->peer, TAG,
+				 t->comm);
 	}
 }
 
-static struct found measure(int rank, int size, struct perf_turns *turns)
+static struct found measure(int rank, struct trip *t, struct perf_turns *turns)
 {
-	static struct trip t;
 	struct perf_tracer tracer = { .attach = seize, .follow = count_steps };
 	struct found found = { 0 };
 
-	t.size = size;
 	if (rank == 1) {
-		t.counter = perf_tracer_memory(sizeof(*t.counter));
-		tracer.shared = t.counter;
+		t->counter = perf_tracer_memory(sizeof(*t->counter));
+		tracer.shared = t->counter;
 		perf_tracer_start(&tracer);
 	}
-	warm_up(&t, rank);
+	warm_up(t, rank);
 	if (rank == 0)
-		answer_trips(&t, turns);
+		answer_trips(t, turns);
 	if (rank == 1) {
-		count_trips(&t, turns, &found);
+		count_trips(t, turns, &found);
 		perf_tracer_stop(&tracer);
 	}
 	return found;
 }
 
+static void choose_comm(struct trip *t, int rank)
+{
+	t->comm = MPI_COMM_WORLD;
+	t->peer = !rank;
+	if (!met)
+		return;
+	if (!perf_meet)
+		perf_fail("--met 1: this MPI has no ports");
+	t->comm = perf_meet(rank);
+	t->peer = 0;
+}
+
 static void run(struct perf *p)
 {
 	struct perf_turns *turns = perf_turns_open(p->rank);
+	static struct trip t;
 
+	choose_comm(&t, p->rank);
 	for (int i = 0; i < p->n_sizes; i++) {
 		double all, recv, send, mean;
 		struct found f;
@@ -189,7 +204,8 @@ static void run(struct perf *p)
 			perf_fail("sizes go up to %d here, with one trip at "
 				  "least",
 				  MAX_SIZE);
-		f = measure(p->rank, p->sizes[i], turns);
+		t.size = p->sizes[i];
+		f = measure(p->rank, &t, turns);
 		recv = perf_max_over_ranks(f.usual[RECV]);
 		send = perf_max_over_ranks(f.usual[SEND]);
 		mean = perf_max_over_ranks(f.mean[RECV] + f.mean[SEND]);

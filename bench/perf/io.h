@@ -24,6 +24,8 @@ void io_fail_if(int err, const char *what);
 void io_open_file(struct perf *p, struct io_file *x);
 void io_close_file(struct io_file *x);
 void io_set_view(struct io_file *x, MPI_Offset disp, MPI_Datatype t);
+/* Every rank has each Nth block. */
+void io_view_in_turns(struct io_file *x, long block_bytes);
 /* MB/s of all ranks. */
 double io_rate(struct perf *p, struct io_file *x, perf_step *step);
 /* Collective write and read of x->bytes by the view: two cells. */

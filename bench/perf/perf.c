@@ -12,7 +12,7 @@ extern const struct perf_command perf_latency, perf_bandwidth,
 	perf_bidirectional, perf_rate, perf_overlap, perf_depth, perf_incast,
 	perf_idle, perf_calls, perf_instructions, perf_flood, perf_startup,
 	perf_launch, perf_vector, perf_face, perf_struct, perf_io,
-	perf_io_mixed, perf_io_cube, perf_io_append;
+	perf_io_mixed, perf_io_cube, perf_io_append, perf_io_overlap;
 
 /* Missing where an MPI has no windows, as an older one of ours. */
 extern const struct perf_command perf_put __attribute__((weak));
@@ -20,15 +20,22 @@ extern const struct perf_command perf_get __attribute__((weak));
 extern const struct perf_command perf_onesided __attribute__((weak));
 extern const struct perf_command perf_accumulate __attribute__((weak));
 extern const struct perf_command perf_epochs __attribute__((weak));
+/* ... or no dynamic processes. */
+extern const struct perf_command perf_spawn __attribute__((weak));
+extern const struct perf_command perf_connect __attribute__((weak));
+extern const struct perf_command perf_inter __attribute__((weak));
 
 static const struct perf_command *const commands[] = {
-	&perf_latency,	 &perf_bandwidth, &perf_bidirectional, &perf_rate,
-	&perf_overlap,	 &perf_depth,	  &perf_incast,	       &perf_put,
-	&perf_get,	 &perf_vector,	  &perf_face,	       &perf_struct,
-	&perf_idle,	 &perf_calls,	  &perf_instructions,  &perf_flood,
-	&perf_startup,	 &perf_launch,	  &perf_onesided,      &perf_accumulate,
-	&perf_epochs,	 &perf_io,	  &perf_io_mixed,      &perf_io_cube,
-	&perf_io_append,
+	&perf_latency,	 &perf_bandwidth,  &perf_bidirectional,
+	&perf_rate,	 &perf_overlap,	   &perf_depth,
+	&perf_incast,	 &perf_put,	   &perf_get,
+	&perf_vector,	 &perf_face,	   &perf_struct,
+	&perf_idle,	 &perf_calls,	   &perf_instructions,
+	&perf_flood,	 &perf_startup,	   &perf_launch,
+	&perf_onesided,	 &perf_accumulate, &perf_epochs,
+	&perf_io,	 &perf_io_mixed,   &perf_io_cube,
+	&perf_io_append, &perf_spawn,	   &perf_connect,
+	&perf_inter,	 &perf_io_overlap,
 };
 
 #define N_COMMANDS (sizeof(commands) / sizeof(commands[0]))
@@ -132,6 +139,31 @@ static void pin_to_core(int rank)
 	}
 }
 
+static bool was_spawned(const struct perf *p)
+{
+	MPI_Comm parent = MPI_COMM_NULL;
+
+	if (p->command->spawned)
+		MPI_Comm_get_parent(&parent);
+	if (parent == MPI_COMM_NULL)
+		return false;
+	p->command->spawned(parent);
+	return true;
+}
+
+static void run(struct perf *p, int argc, char **argv)
+{
+	perf_options_parse(p, argc, argv);
+	if (p->ranks < p->command->min_ranks)
+		perf_fail("%s needs %d ranks: mpiexec -n %d ...",
+			  p->command->name, p->command->min_ranks,
+			  p->command->min_ranks);
+	if (p->pin)
+		pin_to_core(p->rank);
+	perf_print_parameters(p);
+	p->command->run(p);
+}
+
 int main(int argc, char **argv)
 {
 	struct perf p = { .reps = 11, .rep_time = 0.02, .samples = 1000 };
@@ -142,15 +174,8 @@ int main(int argc, char **argv)
 	MPI_Comm_rank(MPI_COMM_WORLD, &p.rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &p.ranks);
 	choose(&p, argc, argv);
-	perf_options_parse(&p, argc - 2, argv + 2);
-	if (p.ranks < p.command->min_ranks)
-		perf_fail("%s needs %d ranks: mpiexec -n %d ...",
-			  p.command->name, p.command->min_ranks,
-			  p.command->min_ranks);
-	if (p.pin)
-		pin_to_core(p.rank);
-	perf_print_parameters(&p);
-	p.command->run(&p);
+	if (!was_spawned(&p))
+		run(&p, argc - 2, argv + 2);
 	MPI_Finalize();
 	return 0;
 }

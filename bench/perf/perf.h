@@ -35,6 +35,8 @@ struct perf_command {
 	int min_ranks;
 	bool collective; /* samples start together and end with the last rank */
 	const void *data; /* for run, where commands share it */
+	/* instead of run, in a process that another one has spawned */
+	void (*spawned)(MPI_Comm parent);
 };
 
 struct perf_cell {
@@ -72,6 +74,10 @@ void perf_fail(const char *format, ...)
 
 void perf_options_parse(struct perf *p, int argc, char **argv);
 void perf_options_print(const struct perf_command *c);
+
+/* dynamic.c: ranks 0 and 1 meet at a port, each for itself; MPI_COMM_NULL at others.
+ * All ranks call it. NULL where an MPI cannot do that. */
+MPI_Comm perf_meet(int rank) __attribute__((weak));
 
 /* measure.c */
 

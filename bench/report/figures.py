@@ -315,7 +315,7 @@ SECTIONS = (nas, latency, bandwidth, overlap, matching, rates, collectives,
             one_sided, growth, flood)
 
 # What README shows.
-README = ("nas-16", "latency-tcp", "overlap")
+README = ("latency-tcp", "overlap")
 
 
 def all_sections(data, results):

@@ -20,6 +20,10 @@ expect "$TMP/out" 'receives posted for 1,000 peers'
 bench -o "$TMP/launch.json" host-launch-64
 expect "$TMP/out" '64 ranks, from start to 5 allreduces, s'
 expect "$TMP/out" '64 ranks, memory of a rank, MB'
+bench -o "$TMP/dynamic.json" host-spawn-1 shm-connect shm-inter
+expect "$TMP/out" 'spawn of 1, until all have answered, ms'
+expect "$TMP/out" 'accept and connect, us'
+expect "$TMP/out" '8 B between ranks that met at a port, over world, us'
 timeout 60 bench/run --quick -m o2g,plain -o "$TMP/plain.json" shm-alltoall >"$TMP/out" 2>&1 ||
 	{ cat "$TMP/out"; fail "with plain programs"; }
 grep -A1 '"mpi": "plain"' "$TMP/plain.json" >"$TMP/out"

@@ -42,6 +42,7 @@ perf io --sizes 64k --check $short
 perf io_mixed --sizes 64k --block 512 --check $short
 perf io_cube --sizes 64k --check $short
 perf io_append $short
+perf io_overlap --sizes 64k $short
 perf -n 3 rate --check $short
 perf overlap --sizes 64k --check $short
 expect "$TMP/out" 'hidden% +thread% +idle%$'
