@@ -338,9 +338,9 @@ format-check:
 
 # --- reading the code ---
 
-# Not tests/, which are run under sanitizers, nor programs for BPF.
-LINT_FILES = $(filter-out %.bpf.c,$(filter %.c,$(shell git ls-files \
-               base core engine channel mpi launch dsm tools examples bench)))
+# Not tests/, which are run under sanitizers, nor what runs in the kernel.
+LINT_FILES = $(filter-out %.bpf.c dsm/kernel/%,$(filter %.c,$(shell git ls-files \
+               base core engine channel mpi launch dsm fs/server tools examples bench)))
 .PHONY: lint compdb coverage
 lint:
 	@scripts/setup lint

@@ -45,4 +45,23 @@ $(BUILD)/bench/plain/fetch: bench/plain/fetch.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $<
 
+# make dsm-module            o2g_dsm.ko for the running kernel, on the driver
+# make dsm-module KDIR=dir   ... for the kernel whose headers are in dir
+DSM_MODULE_OUT ?= $(BUILD)/dsm-module
+DSM_MODULE_SRC := $(wildcard dsm/kernel/*.[ch] dsm/proto/*.[ch]) dsm/kernel/Kbuild \
+                  dsm/lib/counts.h include/o2g_kernel.h
+.PHONY: dsm-module dsm-module-tree
+
+# Links, not copies: as in driver/driver.mk, and for its reason.
+dsm-module-tree:
+	@mkdir -p '$(DSM_MODULE_OUT)/uapi'
+	@for f in $(DSM_MODULE_SRC); do \
+	  ln -sf "$(CURDIR)/$$f" '$(DSM_MODULE_OUT)/'; \
+	done
+	@ln -sf '$(CURDIR)/include/uapi/o2g_dsm.h' '$(DSM_MODULE_OUT)/uapi/o2g_dsm.h'
+
+dsm-module: driver dsm-module-tree
+	$(MAKE) -C '$(KDIR)' M='$(abspath $(DSM_MODULE_OUT))' \
+	  KBUILD_EXTRA_SYMBOLS='$(abspath $(DRIVER_OUT))/Module.symvers' modules
+
 -include $(DSM_OBJ:.o=.d)

@@ -8,6 +8,8 @@
  *	region.c  regions: made, joined, closed
  *	pages.c	  what the protocol asks of its engine, with userfaultfd
  *	fault.c	  threads that need pages
+ *	kernel.c  the other engine, the module o2g_dsm
+ *	where.c	  ... and where it is reached
  *	sync.c	  locks, conditions, barriers, counters: the calls
  *	objects.c ... and who keeps them
  *	heap.c	  memory of a region, at its first founder
@@ -20,6 +22,7 @@
 #ifndef DSM_H
 #define DSM_H
 
+#include <mpi.h>
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -27,6 +30,27 @@
 #include "dsm_proto.h"
 #include "o2g.h"
 #include "o2g_dsm.h"
+
+/* What serves the pages: pages.c with fault.c, or kernel.c. */
+struct dsm_engine {
+	/* All processes, when the library's own endpoint is open. */
+	int (*begin)(MPI_Comm comm);
+	void (*end)(void);
+	/* Who is dead; @known: of whom the library knows. */
+	u64 (*dead)(u64 known);
+	int (*start)(struct o2g_dsm *r);
+	void (*stop)(struct o2g_dsm *r);
+	/* Have pages [first, last) come, without waiting. */
+	int (*want)(struct o2g_dsm *r, u32 first, u32 last,
+		    enum dsm_access access, bool home);
+	/* Who we take for a page's home. */
+	int (*home)(struct o2g_dsm *r, u32 page);
+	/* A node has died: all pages draw their conclusions. */
+	void (*lost)(struct o2g_dsm *r, int rank);
+};
+extern const struct dsm_engine dsm_user_engine, dsm_kernel_engine;
+/* Is the module loaded, and may we use it? */
+bool dsm_kernel_there(void);
 
 struct o2g_dsm {
 	struct o2g_dsm *next;
@@ -40,12 +64,16 @@ struct o2g_dsm {
 	void (*on_loss)(void *arg, int rank);
 	void *on_loss_arg;
 
+	bool mapped;
+	struct dsm_counts *counts;
+	size_t counts_bytes;
+	int fd; /* the module's file of it */
+
+	/* the engine of processes */
 	pthread_mutex_t lock;
 	struct dsm_proto proto;
 	int uffd;
 	int gone_fd; /* a file without content: mapped, it is a SIGBUS */
-	struct dsm_counts *counts;
-	size_t counts_bytes;
 	_Alignas(64) char copy[DSM_PAGE_SIZE]; /* of the page that was taken */
 	pthread_t fault_thread;
 };
@@ -97,6 +125,8 @@ struct dsm_caller;
 
 struct dsm_job {
 	struct o2g_ep *ep; /* NULL: not begun */
+	const struct dsm_engine *engine;
+	unsigned char secret[O2G_SECRET_SIZE];
 	int rank, size;
 	pthread_mutex_t lock;
 	struct o2g_dsm *regions;
@@ -132,19 +162,19 @@ void dsm_objects_forget(u32 region);
 void dsm_heap_serve(int from, const struct dsm_call *call);
 void dsm_heap_forget(u32 region);
 
-/* pages.c, fault.c */
+/* region.c: at its place; 0 or a negative errno, which is logged. */
+int dsm_region_map(struct o2g_dsm *r, int flags, int fd);
+/* hints.c: what is counted of it. */
+int dsm_counts_map(struct o2g_dsm *r);
+void dsm_counts_unmap(struct o2g_dsm *r);
+
+/* pages.c */
 int dsm_pages_start(struct o2g_dsm *r);
 void dsm_pages_stop(struct o2g_dsm *r);
 extern const struct dsm_ops dsm_user_ops;
-int dsm_faults_start(struct o2g_dsm *r);
-void dsm_faults_stop(struct o2g_dsm *r);
 void dsm_pages_wake(struct o2g_dsm *r, u32 page);
+/* fault.c */
 void dsm_page_arrived(struct o2g_dsm *r, int from, const void *data,
 		      size_t len);
-/* A node has died: all pages draw their conclusions. */
-void dsm_region_lost(struct o2g_dsm *r, int rank);
-/* Ask for a page, for a thread or a hint; with r->lock. */
-enum dsm_result dsm_page_want(struct o2g_dsm *r, u32 page,
-			      enum dsm_access access, bool home);
 
 #endif

@@ -17,8 +17,8 @@
 
 #define BATCH 16
 
-enum dsm_result dsm_page_want(struct o2g_dsm *r, u32 page,
-			      enum dsm_access access, bool home)
+static enum dsm_result page_want(struct o2g_dsm *r, u32 page,
+				 enum dsm_access access, bool home)
 {
 	u64 *faults = access == DSM_WRITE ? &r->counts->write_faults :
 					    &r->counts->read_faults;
@@ -42,7 +42,7 @@ static void fault(struct o2g_dsm *r, const struct uffd_msg *m)
 	if (m->event != UFFD_EVENT_PAGEFAULT || page >= r->proto.npages)
 		return;
 	/* What came while the thread fell asleep has not woken it. */
-	if (dsm_page_want(r, page, writes ? DSM_WRITE : DSM_READ, false) ==
+	if (page_want(r, page, writes ? DSM_WRITE : DSM_READ, false) ==
 	    DSM_HAVE)
 		dsm_pages_wake(r, page);
 }
@@ -91,16 +91,23 @@ void dsm_page_arrived(struct o2g_dsm *r, int from, const void *data, size_t len)
 			from, r->name);
 }
 
-void dsm_region_lost(struct o2g_dsm *r, int rank)
+/* --- the engine --- */
+
+static int begin(MPI_Comm comm)
 {
-	pthread_mutex_lock(&r->lock);
-	dsm_lost(&r->proto, (unsigned)rank, 0, r->proto.npages);
-	pthread_mutex_unlock(&r->lock);
-	r->tell = true;
-	atomic_store(&r->lost, true);
+	return 0;
 }
 
-int dsm_faults_start(struct o2g_dsm *r)
+static void end(void)
+{
+}
+
+static u64 dead(u64 known)
+{
+	return known;
+}
+
+static int start_thread(struct o2g_dsm *r)
 {
 	sigset_t all, old;
 	int err;
@@ -113,9 +120,56 @@ int dsm_faults_start(struct o2g_dsm *r)
 	return -err;
 }
 
-/* It sleeps in read(), where it may be cancelled; nobody uses the region any more. */
-void dsm_faults_stop(struct o2g_dsm *r)
+static int start(struct o2g_dsm *r)
+{
+	int err = dsm_pages_start(r);
+
+	if (!err)
+		err = start_thread(r);
+	if (err)
+		dsm_pages_stop(r);
+	return err;
+}
+
+/* The thread sleeps in read(), where it may be cancelled; nobody uses the region any
+ * more. */
+static void stop(struct o2g_dsm *r)
 {
 	pthread_cancel(r->fault_thread);
 	pthread_join(r->fault_thread, NULL);
+	dsm_pages_stop(r);
 }
+
+static int want(struct o2g_dsm *r, u32 first, u32 last, enum dsm_access access,
+		bool home)
+{
+	int err = 0;
+
+	for (; !err && first < last; first++) {
+		pthread_mutex_lock(&r->lock);
+		if (page_want(r, first, access, home) == DSM_LOST)
+			err = -O2G_ERR_PEER;
+		pthread_mutex_unlock(&r->lock);
+	}
+	return err;
+}
+
+static int home(struct o2g_dsm *r, u32 page)
+{
+	int rank;
+
+	pthread_mutex_lock(&r->lock);
+	rank = (int)dsm_home(&r->proto, page);
+	pthread_mutex_unlock(&r->lock);
+	return rank;
+}
+
+static void lost(struct o2g_dsm *r, int rank)
+{
+	pthread_mutex_lock(&r->lock);
+	dsm_lost(&r->proto, (unsigned)rank, 0, r->proto.npages);
+	pthread_mutex_unlock(&r->lock);
+}
+
+const struct dsm_engine dsm_user_engine = { begin, end,	 dead, start,
+					    stop,  want, home, lost };

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /* Pages that will be needed, and what has been counted of them. */
+#define _GNU_SOURCE
 #include "dsm.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 /* The pages of a range of memory: [*first, *last). */
 static int pages_of(const struct o2g_dsm *r, const void *start, size_t len,
@@ -28,13 +31,7 @@ static int want(struct o2g_dsm *r, const void *start, size_t len,
 	u32 page, last;
 	int err = pages_of(r, start, len, &page, &last);
 
-	for (; !err && page < last; page++) {
-		pthread_mutex_lock(&r->lock);
-		if (dsm_page_want(r, page, access, home) == DSM_LOST)
-			err = -O2G_ERR_PEER;
-		pthread_mutex_unlock(&r->lock);
-	}
-	return err;
+	return err ? err : dsm.engine->want(r, page, last, access, home);
 }
 
 int o2g_dsm_prefetch(struct o2g_dsm *r, const void *start, size_t len)
@@ -72,6 +69,38 @@ int o2g_dsm_touch(struct o2g_dsm *r, void *start, size_t len, int write)
 	return err ? err : dsm_region_check(r);
 }
 
+/* It stays open: that is how `o2g dsm` finds it. */
+int dsm_counts_map(struct o2g_dsm *r)
+{
+	struct dsm_counts *c;
+	int fd = memfd_create(DSM_COUNTS_FILE, 0);
+
+	r->counts_bytes = sizeof(*c) + r->proto.npages * sizeof(c->page[0]);
+	if (fd < 0 || ftruncate(fd, (off_t)r->counts_bytes))
+		return -errno;
+	c = mmap(NULL, r->counts_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+		 0);
+	if (c == MAP_FAILED)
+		return -errno;
+	c->base = (u64)(uintptr_t)r->base;
+	c->pages = r->proto.npages;
+	c->rank = (u32)dsm.rank;
+	c->size = (u32)dsm.size;
+	c->fd = fd;
+	strcpy(c->name, r->name);
+	__atomic_store_n(&c->magic, DSM_COUNTS_MAGIC, __ATOMIC_RELEASE);
+	r->counts = c;
+	return 0;
+}
+
+void dsm_counts_unmap(struct o2g_dsm *r)
+{
+	if (!r->counts)
+		return;
+	close(r->counts->fd);
+	munmap(r->counts, r->counts_bytes);
+}
+
 int o2g_dsm_stats(struct o2g_dsm *r, struct o2g_dsm_stats *s)
 {
 	const struct dsm_counts *c = r->counts;
@@ -94,9 +123,7 @@ static void describe(struct o2g_dsm *r, u32 page, struct o2g_dsm_page *p)
 {
 	const struct dsm_page_counts *c = &r->counts->page[page];
 
-	pthread_mutex_lock(&r->lock);
-	p->home = (int)dsm_home(&r->proto, page);
-	pthread_mutex_unlock(&r->lock);
+	p->home = dsm.engine->home(r, page);
 	p->address = r->base + (size_t)page * DSM_PAGE_SIZE;
 	p->faults = c->faults;
 	p->taken = c->taken;

@@ -106,8 +106,11 @@ static bool tell_one(int rank)
 static void tell_regions(int rank)
 {
 	pthread_mutex_lock(&dsm.lock);
-	for (struct o2g_dsm *r = dsm.regions; r; r = r->next)
-		dsm_region_lost(r, rank);
+	for (struct o2g_dsm *r = dsm.regions; r; r = r->next) {
+		dsm.engine->lost(r, rank);
+		r->tell = true;
+		atomic_store(&r->lost, true);
+	}
 	pthread_mutex_unlock(&dsm.lock);
 	while (tell_one(rank))
 		;
@@ -128,6 +131,8 @@ static void *serve(void *arg)
 {
 	while (!atomic_load(&dsm.ends)) {
 		o2g_wait_until(dsm.ep, news, NULL, NAP_US);
+		atomic_fetch_or(&dsm.dead,
+				dsm.engine->dead(atomic_load(&dsm.dead)));
 		note_losses();
 	}
 	return NULL;
@@ -156,10 +161,11 @@ static int open_endpoint(void)
 	MPI_Comm here;
 	int near;
 
-	if (!dsm.rank && getrandom(attr.secret, sizeof(attr.secret), 0) !=
-				 sizeof(attr.secret))
+	if (!dsm.rank &&
+	    getrandom(dsm.secret, sizeof(dsm.secret), 0) != sizeof(dsm.secret))
 		return -EIO;
-	MPI_Bcast(attr.secret, sizeof(attr.secret), MPI_BYTE, 0, comm);
+	MPI_Bcast(dsm.secret, sizeof(dsm.secret), MPI_BYTE, 0, comm);
+	memcpy(attr.secret, dsm.secret, sizeof(attr.secret));
 	MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL,
 			    &here);
 	MPI_Comm_size(here, &near);
@@ -197,19 +203,34 @@ static void greet_all(void)
 			o2g_call(dsm.ep, rank, DSM_TAG_HELLO, NULL, 0);
 }
 
+/* All use the same one: the module, if it is asked for and all have it. */
 static int choose_engine(void)
 {
 	const char *want = o2g_settings()->dsm;
+	bool forced = !strcmp(want, "kernel");
+	int there = forced && dsm_kernel_there(), all;
 
-	if (!strcmp(want, "kernel")) {
+	MPI_Allreduce(&there, &all, 1, MPI_INT, MPI_MIN, comm);
+	dsm.engine = all ? &dsm_kernel_engine : &dsm_user_engine;
+	if (!forced || all)
+		return 0;
+	if (there)
+		o2g_error(
+			"O2G_DSM=kernel: other hosts do not have the module o2g_dsm");
+	else
 		o2g_error("O2G_DSM=kernel: the module o2g_dsm is not there");
-		return -ENOTSUP;
-	}
-	if (strcmp(want, "auto") && strcmp(want, "user")) {
-		o2g_error("O2G_DSM=%s: it is auto, user or kernel", want);
-		return -EINVAL;
-	}
-	return 0;
+	return -ENOTSUP;
+}
+
+static int check_setting(void)
+{
+	const char *want = o2g_settings()->dsm;
+
+	if (!strcmp(want, "auto") || !strcmp(want, "user") ||
+	    !strcmp(want, "kernel"))
+		return 0;
+	o2g_error("O2G_DSM=%s: it is auto, user or kernel", want);
+	return -EINVAL;
 }
 
 static int begin(void)
@@ -225,11 +246,15 @@ static int begin(void)
 		return -EINVAL;
 	}
 	cards = calloc((size_t)dsm.size, O2G_ADDRESS_MAX);
-	err = cards ? open_endpoint() : -ENOMEM;
+	err = cards ? choose_engine() : -ENOMEM;
+	if (!err)
+		err = open_endpoint();
 	if (!err)
 		err = exchange_cards();
 	if (!err)
 		err = o2g_serve(dsm.ep, 0, ~0ull, arrived, NULL);
+	if (!err)
+		err = dsm.engine->begin(comm);
 	if (!err)
 		err = start_thread();
 	if (err)
@@ -241,7 +266,7 @@ static int begin(void)
 
 int o2g_dsm_init(void)
 {
-	int err = dsm.ep ? -EALREADY : choose_engine();
+	int err = dsm.ep ? -EALREADY : check_setting();
 
 	if (!err)
 		err = begin_mpi();
@@ -262,6 +287,7 @@ int o2g_dsm_finalize(void)
 	atomic_store(&dsm.ends, true);
 	o2g_call(dsm.ep, dsm.rank, DSM_TAG_HELLO, NULL, 0);
 	pthread_join(dsm.thread, NULL);
+	dsm.engine->end();
 	o2g_close(dsm.ep);
 	dsm.ep = NULL;
 	if (whole)

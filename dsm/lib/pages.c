@@ -215,31 +215,6 @@ static int open_uffd(bool *lazy)
 	return fd;
 }
 
-static int map_region(struct o2g_dsm *r)
-{
-	char *at = mmap(r->base, r->bytes, PROT_READ | PROT_WRITE,
-			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE |
-				MAP_FIXED_NOREPLACE,
-			-1, 0);
-
-	if (at != MAP_FAILED && at != r->base) {
-		munmap(at, r->bytes);
-		errno = EEXIST;
-		at = MAP_FAILED;
-	}
-	if (at == MAP_FAILED) {
-		int err = errno == EEXIST ? EADDRINUSE : errno;
-
-		o2g_error("dsm: region %s cannot be mapped at %p: %s", r->name,
-			  (void *)r->base, strerror(err));
-		return -err;
-	}
-	/* A child has no thread that would serve its faults. */
-	madvise(at, r->bytes, MADV_DONTFORK);
-	madvise(at, r->bytes, MADV_NOHUGEPAGE);
-	return 0;
-}
-
 static int watch(struct o2g_dsm *r)
 {
 	struct uffdio_register reg = {
@@ -248,30 +223,6 @@ static int watch(struct o2g_dsm *r)
 	};
 
 	return ioctl(r->uffd, UFFDIO_REGISTER, &reg) ? -errno : 0;
-}
-
-static int map_counts(struct o2g_dsm *r)
-{
-	struct dsm_counts *c;
-	int fd = memfd_create(DSM_COUNTS_FILE, 0);
-
-	r->counts_bytes = sizeof(*c) + r->proto.npages * sizeof(c->page[0]);
-	if (fd < 0 || ftruncate(fd, (off_t)r->counts_bytes))
-		return -errno;
-	c = mmap(NULL, r->counts_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
-		 0);
-	/* It stays open: that is how it is found. */
-	if (c == MAP_FAILED)
-		return -errno;
-	c->base = (u64)(uintptr_t)r->base;
-	c->pages = r->proto.npages;
-	c->rank = (u32)dsm.rank;
-	c->size = (u32)dsm.size;
-	c->fd = fd;
-	strcpy(c->name, r->name);
-	__atomic_store_n(&c->magic, DSM_COUNTS_MAGIC, __ATOMIC_RELEASE);
-	r->counts = c;
-	return 0;
 }
 
 static int map_table(struct o2g_dsm *r)
@@ -292,11 +243,14 @@ int dsm_pages_start(struct o2g_dsm *r)
 	bool lazy;
 
 	if (!err)
-		err = map_counts(r);
+		err = dsm_counts_map(r);
 	if (!err)
-		err = map_region(r);
+		err = dsm_region_map(r, MAP_PRIVATE | MAP_ANONYMOUS, -1);
 	if (err)
 		return err;
+	/* A child has no thread that would serve its faults. */
+	madvise(r->base, r->bytes, MADV_DONTFORK);
+	madvise(r->base, r->bytes, MADV_NOHUGEPAGE);
 	r->gone_fd = memfd_create("o2g-dsm-gone", MFD_CLOEXEC);
 	r->uffd = open_uffd(&lazy);
 	err = r->uffd < 0 ? r->uffd : watch(r);
@@ -306,7 +260,8 @@ int dsm_pages_start(struct o2g_dsm *r)
 void dsm_pages_stop(struct o2g_dsm *r)
 {
 	o2g_lazy_remove(r->base);
-	munmap(r->base, r->bytes);
+	if (r->mapped)
+		munmap(r->base, r->bytes);
 	if (r->uffd >= 0)
 		close(r->uffd);
 	if (r->gone_fd >= 0)
@@ -314,8 +269,5 @@ void dsm_pages_stop(struct o2g_dsm *r)
 	if (r->proto.pages)
 		munmap(r->proto.pages,
 		       r->proto.npages * sizeof(struct dsm_page));
-	if (r->counts) {
-		close(r->counts->fd);
-		munmap(r->counts, r->counts_bytes);
-	}
+	dsm_counts_unmap(r);
 }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /* Regions: made, joined, closed. */
+#define _GNU_SOURCE
 #include "dsm.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "log.h"
 
@@ -11,7 +13,12 @@
 
 int dsm_region_check(const struct o2g_dsm *r)
 {
-	return !dsm.ep ? -ENODEV : atomic_load(&r->lost) ? -O2G_ERR_PEER : 0;
+	if (!dsm.ep)
+		return -ENODEV;
+	return atomic_load(&r->lost) || __atomic_load_n(&r->counts->lost,
+							__ATOMIC_RELAXED) ?
+		       -O2G_ERR_PEER :
+		       0;
 }
 
 struct o2g_dsm *dsm_region_find(u32 id)
@@ -35,7 +42,7 @@ static struct o2g_dsm *new_region(const char *name, const struct dsm_answer *a)
 	r->base = (char *)(uintptr_t)a->b;
 	r->bytes = a->c;
 	r->founders = a->d;
-	r->uffd = r->gone_fd = -1;
+	r->uffd = r->gone_fd = r->fd = -1;
 	pthread_mutex_init(&r->lock, NULL);
 	r->proto = (struct dsm_proto){
 		.ops = &dsm_user_ops,
@@ -52,6 +59,27 @@ static void free_region(struct o2g_dsm *r)
 {
 	pthread_mutex_destroy(&r->lock);
 	free(r);
+}
+
+int dsm_region_map(struct o2g_dsm *r, int flags, int fd)
+{
+	char *at = mmap(r->base, r->bytes, PROT_READ | PROT_WRITE,
+			flags | MAP_NORESERVE | MAP_FIXED_NOREPLACE, fd, 0);
+
+	if (at != MAP_FAILED && at != r->base) {
+		munmap(at, r->bytes);
+		errno = EEXIST;
+		at = MAP_FAILED;
+	}
+	if (at == MAP_FAILED) {
+		int err = errno == EEXIST ? EADDRINUSE : errno;
+
+		o2g_error("dsm: region %s cannot be mapped at %p: %s", r->name,
+			  (void *)r->base, strerror(err));
+		return -err;
+	}
+	r->mapped = true;
+	return 0;
 }
 
 static void enlist(struct o2g_dsm *r)
@@ -77,13 +105,9 @@ static void strike(struct o2g_dsm *r)
 
 static int begin(struct o2g_dsm *r)
 {
-	int err = dsm_pages_start(r);
+	int err = dsm.engine->start(r);
 
 	if (!err)
-		err = dsm_faults_start(r);
-	if (err)
-		dsm_pages_stop(r);
-	else
 		enlist(r);
 	return err;
 }
@@ -91,8 +115,7 @@ static int begin(struct o2g_dsm *r)
 static void end(struct o2g_dsm *r)
 {
 	strike(r);
-	dsm_faults_stop(r);
-	dsm_pages_stop(r);
+	dsm.engine->stop(r);
 }
 
 /* Whether it went well or not, the others are told. */
