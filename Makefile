@@ -77,14 +77,16 @@ INC_engine  := -Iengine -Iengine/info $(INC_channel)
 INC_mpi     := -Impi -Ibase -Iinclude -I$(BUILD)/include
 INC_launch  := -Ilaunch/pmi -Ibase -Iinclude
 INC_dsm     := -Idsm/proto -Idsm/lib -Idsm/lib/env -Ibase -Iinclude -I$(BUILD)/include
+INC_fs      := -Ifs/server -Ifs -Iengine/env -Ibase -Iinclude
 INC_tools   := -Itools -Idsm/lib -Iengine/info -Iengine/env -Ichannel -Ibase -Iinclude -Impi \
                -I$(BUILD)/include
 # Tests see everything.
-INC_tests   := $(INC_engine) $(INC_mpi) -Ilaunch/pmi -Idsm/proto -Idsm/lib/env
+INC_tests   := $(INC_engine) $(INC_mpi) -Ilaunch/pmi -Idsm/proto -Idsm/lib/env \
+               -Itests/fs -Ifs -Ifs/server
 INC         := $(INC_tests) $(DEFS)
 # $(call inc,SOURCE): what is given to the compiler for it.
 inc = $(INC_$(firstword $(subst /, ,$(1)))) $(DEFS)
-INC_FOLDERS := core base channel engine mpi launch dsm tools tests
+INC_FOLDERS := core base channel engine mpi launch dsm fs tools tests
 ALL_INC     := $(DEFS) $(foreach f,$(INC_FOLDERS),$(f): $(INC_$(f)))
 # What the caller gives comes after ours, once, also when make calls make.
 ours := -std=gnu11 $(OPT) $(WARN) $(SANITIZE) -fno-strict-aliasing -pthread
@@ -212,7 +214,7 @@ $(EXAMPLES_DSM): $(BUILD)/examples/%: examples/%.c $(MPICC) $(BUILD)/lib/libo2gd
 	@mkdir -p $(@D)
 	$(MPICC) $(OPT) $(WARN) $(SANITIZE) -o $@ $< $(dsm_link)
 
-include launch/launch.mk dsm/dsm.mk driver/driver.mk mpi/fortran/fortran.mk packaging/packaging.mk
+include launch/launch.mk dsm/dsm.mk fs/server/server.mk driver/driver.mk fs/client/client.mk mpi/fortran/fortran.mk packaging/packaging.mk
 -include tests/unit/unit.mk tests/fuzz/fuzz.mk bench/bench.mk
 
 # --- tests ---
@@ -357,7 +359,8 @@ COMPDB ?= compile_commands.json
 compdb: $(MPI_H) $(MOCK_INC)/ready
 	@$(MAKE) -nB --no-print-directory all bench-build test-build $(LAB_TOOLS) \
 	  $(BUILD)/lab/insn.so $(BUILD)/lab/show/o2g/messages \
-	  $(addprefix $(BUILD)/lab/show/,sockets lateness) | \
+	  $(LAB_FS) $(addprefix $(BUILD)/lab/,liar kapi_peer) \
+	  $(addprefix $(BUILD)/lab/show/,sockets lateness dsm) | \
 	  scripts/compdb '$(CC)' >$(COMPDB)
 	@echo "$(COMPDB) has $$(grep -c '"file"' $(COMPDB)) files"
 

@@ -24,10 +24,25 @@ $(BUILD)/lab/fuzz_dev: lab/fuzz_socks.c lab/fuzz_around.c lab/fuzz_paper.c \
                        lab/fuzz_lib.c lab/fuzz.h core/wire.c core/wire.h \
                        include/uapi/o2g.h
 
+# A server that lies, for 9pnet_o2g.ko.
+$(BUILD)/lab/liar: lab/fs/liar.c fs/wire.h include/o2g.h $(LIBO2G) $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(LDFLAGS) -Iinclude -Iengine/env -I. -o $@ $< \
+	  -L$(BUILD)/lib -lo2g -Wl,-rpath,'$$ORIGIN/../lib'
+
+# What a file system is tried with.
+LAB_FS := $(addprefix $(BUILD)/lab/fs/,posix mix)
+$(LAB_FS): $(BUILD)/lab/fs/%: lab/fs/%.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $<
+
+lab-build: $(BUILD)/lab/liar $(LAB_FS)
+
 # LAB_ALL: the test list also names programs of others, such as bench/nas.
 lab-build: $(if $(filter-out 0,$(LAB_ALL)),test-build)
 lab-build: $(BUILD)/tests/unit/test_paper # on the driver, in drv_paper
-lab-build: all $(MPI_TESTS) $(STRANGERS) $(DRIVER_TESTS) lab-modules $(LAB_TOOLS) $(BUILD)/lab/insn.so
+lab-build: $(BUILD)/tests/system/soak # in bpf_soak
+lab-build: all $(MPI_TESTS) $(DSM_TESTS) $(STRANGERS) $(DRIVER_TESTS) lab-modules $(LAB_TOOLS) $(BUILD)/lab/insn.so
 
 # The version of the plugin interface goes with QEMU's.
 $(BUILD)/lab/insn.so: lab/insn.c $(BUILD)/flags
@@ -41,15 +56,32 @@ $(LAB_TOOLS): $(BUILD)/lab/%: lab/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(LDFLAGS) $(INC) -o $@ $(filter %.c,$^)
 
-# Modules are built where their sources are linked to: see driver/driver.mk.
+# A process beside kernel modules, in kapi_process.
+$(BUILD)/lab/kapi_peer: lab/kapi_peer.c lab/kapi/kapi_orders.h include/o2g.h \
+                        $(LIBO2G) $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(LDFLAGS) -Iinclude -Ilab -o $@ $< -L$(BUILD)/lib -lo2g \
+	  -Wl,-rpath,'$$ORIGIN/../lib'
+
+lab-build: $(BUILD)/lab/kapi_peer
+
+# Modules are built where their sources are linked to: see driver/driver.mk. Those that
+# use the driver's calls need its symbols.
+LAB_USERS := lab/kapi driver/examples
 lab-modules:
-	@mkdir -p '$(LAB_OUT)/hello'
+	@mkdir -p $(foreach d,hello $(notdir $(LAB_USERS)),'$(LAB_OUT)/$(d)')
 	@ln -sf $(addprefix $(CURDIR)/,$(wildcard lab/hello/*)) '$(LAB_OUT)/hello/'
+	@for d in $(LAB_USERS); do \
+	  ln -sf "$(CURDIR)/$$d"/* '$(LAB_OUT)'/$${d##*/}/; \
+	done
 	@kdir=$$(lab/kernel headers '$(LAB_KERNEL)') || exit; \
 	  $(MAKE) -s -C "$$kdir" M='$(abspath $(LAB_OUT))/hello' modules && \
-	  if [ -f driver/driver.mk ]; then \
-	    $(MAKE) -s driver KDIR="$$kdir" DRIVER_OUT='$(LAB_OUT)/driver'; \
-	  fi
+	  $(MAKE) -s driver fs-client dsm-module KDIR="$$kdir" DRIVER_OUT='$(LAB_OUT)/driver' \
+	    FS_CLIENT_OUT='$(LAB_OUT)/fs' DSM_MODULE_OUT='$(LAB_OUT)/dsm' && \
+	  for d in $(notdir $(LAB_USERS)); do \
+	    $(MAKE) -s -C "$$kdir" M='$(abspath $(LAB_OUT))'/$$d modules \
+	      O2G_DIR='$(abspath $(LAB_OUT))/driver' || exit; \
+	  done
 
 # Where the kernel cannot be had there is nothing to test: lab/kernel says why.
 lab_ready = scripts/setup lab && { lab/kernel dir '$(LAB_KERNEL)' >/dev/null || { \
@@ -94,7 +126,11 @@ ifneq ($(shell command -v mpicc.openmpi),)
 $(eval $(call show_rule,openmpi,mpicc.openmpi,))
 endif
 
-show-build: lab-build bench-build $(addprefix $(BUILD)/lab/show/,sockets lateness)
+show-build: lab-build bench-build $(addprefix $(BUILD)/lab/show/,sockets lateness dsm)
+
+$(BUILD)/lab/show/dsm: lab/shows/dsm.c lab/mark.h $(LIBO2GDSM) $(MPICC)
+	@mkdir -p $(@D)
+	$(MPICC) -std=gnu11 $(OPT) $(WARN) -Ilab -o $@ $< $(dsm_link)
 
 $(BUILD)/lab/show/sockets: lab/shows/sockets.c lab/mark.h tests/driver/dev.c \
                            core/wire.c include/uapi/o2g.h

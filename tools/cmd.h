@@ -12,5 +12,6 @@ int cmd_why(int argc, char **argv);
 int cmd_names(int argc, char **argv);
 int cmd_queues(int argc, char **argv);
 int cmd_dsm(int argc, char **argv);
+int cmd_fs(int argc, char **argv);
 
 #endif

@@ -12,7 +12,8 @@
 FUZZ_CC      ?= clang
 FUZZ_SRC     := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_TARGETS := $(patsubst %.c,$(BUILD)/%,$(FUZZ_SRC))
-FUZZ_HDR     := $(wildcard include/*.h core/*.h base/*.h engine/*.h engine/env/*.h channel/*.h dsm/proto/*.h \
+FUZZ_HDR     := $(wildcard include/*.h core/*.h base/*.h engine/*.h engine/env/*.h channel/*.h dsm/proto/*.h fs/*.h fs/server/*.h \
+                  mpi/*/*.h mpi/coll/op/*.h \
                   tests/fuzz/*.h tests/unit/*.h tests/mock/*.h)
 FUZZ_FLAGS   := -std=gnu11 -O1 -g $(WARN) -fno-strict-aliasing \
                 -fsanitize=fuzzer,address,undefined \
