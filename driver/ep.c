@@ -79,7 +79,7 @@ static struct o2gk_peer *next_push(struct o2gk_ep *ep,
 	struct o2gk_peer *p;
 
 	while ((p = take_dirty(ep))) {
-		/* Who has its socket's lock does not look after its link. */
+		/* Whoever has its socket's lock does not look after its link. */
 		if (p == own && p->link && context != O2GK_LINK)
 			o2gk_queue(p, &p->tx_work);
 		if (p == own)

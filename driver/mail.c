@@ -89,7 +89,7 @@ void o2gk_mail_came(struct o2gk_peer *q)
 
 /*
  * The sender has not taken it back while it was copied: then it is the sender's
- * again, who is told. Under the receiver's ep->lock.
+ * again, and the sender is told. Under the receiver's ep->lock.
  */
 static bool give_back(struct o2gk_link *l, struct o2gk_way *w,
 		      const struct o2gk_parcel *it)

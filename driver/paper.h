@@ -77,7 +77,7 @@ enum o2gk_paper_phase {
 };
 
 /*
- * A registered socket. The receive state is the business of who has the
+ * A registered socket. The receive state is the business of whoever has the
  * socket's lock, except while phase is O2GK_PAPER_HELD: then it is under
  * paper->lock, and whoever makes room moves it on.
  */

@@ -203,8 +203,8 @@ void o2gk_tx_drop(struct o2gk_peer *p)
 
 /*
  * What one call to TCP sends: a packet with its request's memory, or several
- * small ones. Made under ep->lock; only who has the socket's lock takes any of
- * them off the queue.
+ * small ones. Made under ep->lock; only whoever has the socket's lock takes
+ * any of them off the queue.
  */
 struct batch {
 	struct o2g_tx *first;

@@ -71,7 +71,7 @@ const struct carrier *carrier_find(const struct o2g_ep *ep, struct eng_peer *p);
 static inline const struct carrier *carrier_of(const struct o2g_ep *ep,
 					       struct eng_peer *p)
 {
-	/* Asked in this way the compiler sees that it is this one below, too. */
+	/* Asked in this way the compiler sees that it is this one below as well. */
 	if (likely(p->carrier == &own_carrier))
 		return &own_carrier;
 	return carrier_find(ep, p);

@@ -19,7 +19,7 @@ static const struct paper_form *form(void)
 
 /* --- o2g_init --- */
 
-/* Who has not asked for the driver can do without. */
+/* Whoever has not asked for the driver can do without. */
 static int start_kernel(int n_socks, const struct paper_form **f)
 {
 	int rc = paper_kernel.init(n_socks);

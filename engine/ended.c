@@ -17,7 +17,7 @@
  * waits for one of those, learns of its death as well.
  *
  * Then there is what waits for others in vain, because they have given up or will:
- * only who has opened the endpoint can tell (attr.doomed). It is asked when a peer
+ * only whoever has opened the endpoint can tell (attr.doomed). It is asked when a peer
  * is lost, and from then on with each look, about what has come since.
  *
  * None of this is on the way of a message: receives know nothing of it.

@@ -163,8 +163,8 @@ static bool spin(struct o2g_ep *ep, int (*cond)(void *), void *arg)
 }
 
 /*
- * Who has computed for long, or slept, is likely to wait for others that compute as
- * long: it sleeps at once, and offers its core but briefly the next times.
+ * A rank that has computed for long, or slept, is likely to wait for others that
+ * compute as long: it sleeps at once, and offers its core only briefly the next times.
  */
 static bool computes(struct o2g_ep *ep, u64 now)
 {

@@ -12,7 +12,7 @@
 
 #define MEMORY (1 << 20)
 #define NEPS 3		    /* endpoints of a process */
-#define RAW_RANK (2 * NEPS) /* of two processes, and one that is none */
+#define RAW_RANK (2 * NEPS) /* of two processes, and one that is nobody's */
 #define NRANKS (RAW_RANK + 1)
 #define NSLOTS 64
 

@@ -63,7 +63,7 @@ static inline bool mpii_magic_is(const void *h, enum mpii_magic magic)
 }
 #endif
 
-/* For handles that are not predefined: objects are aligned, too. */
+/* For handles that are not predefined: objects are aligned as well. */
 static inline bool mpii_is_object(const void *h, enum mpii_magic magic)
 {
 	return (uintptr_t)h % sizeof(void *) == 0 && mpii_magic_is(h, magic);

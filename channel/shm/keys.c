@@ -4,7 +4,7 @@
  * can look them up: a table behind the head of a segment.
  *
  * A place is filled with its key last and emptied with its key first, and no two
- * memories have the same key: who finds the same key before and after reading the
+ * memories have the same key: whoever finds the same key before and after reading the
  * rest, or before and after a copy, had the right one all the time between.
  */
 #include "shm.h"

@@ -55,7 +55,7 @@ struct o2gfs_stats {
 	u64 received; /* with headers */
 	u64 again;    /* requests that were sent again */
 	u64 flushed;
-	u64 broken; /* replies that are none */
+	u64 broken; /* replies that are not valid */
 	u32 connections;
 };
 

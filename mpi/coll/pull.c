@@ -118,7 +118,7 @@ int coll_pull(const struct coll *k, enum coll_offered what, const void *buf,
 		coll_slot_leave(&o);
 		return err;
 	}
-	/* Who has no memory for it offers nothing, which the others notice. */
+	/* Whoever has no memory for it offers nothing, which the others notice. */
 	memset(row, 0, sizeof(*row));
 	err = make_offer(k, what, buf, count, t, &u, row);
 	read = coll_slot_meet(k, &o);

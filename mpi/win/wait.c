@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
  * Waiting for what ranks of this host write into shared lines, and for what the
- * handlers of messages write into ours. Who waits for a rank that is dead gets an
+ * handlers of messages write into ours. A wait for a rank that is dead ends with an
  * error; so whoever waits looks at the members whenever libo2g has lost a peer.
  */
 #include "env/errors.h"

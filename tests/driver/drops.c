@@ -254,7 +254,7 @@ static void run_case(size_t i)
 	for (int k = 0; k < O2GD_NDROPS; k++) {
 		bool here = k == (int)cases[i].why;
 
-		/* What it had to say meanwhile may be lost, too. */
+		/* What it had to say meanwhile may be lost as well. */
 		if (k != O2GD_DROP_UNSENT || here)
 			CHECK(!!info.drops[k] == here);
 	}

@@ -7,7 +7,7 @@
  * parameters, such as direct=0.
  *
  * What a job of MPI does is more, but starting one takes a second in an emulated
- * machine; lab/tests/drv_kill9.sh does that, too.
+ * machine; lab/tests/drv_kill9.sh does that as well.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -117,7 +117,7 @@ static pid_t start(uint32_t rank, const int fd[2])
 	if (pid)
 		return pid;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	alarm(60); /* who does not see the other's death is killed by this */
+	alarm(60); /* ends whoever does not see the other's death */
 	close(fd[!rank]);
 	chat(rank, fd[rank]);
 	_exit(0); /* without closing anything: that is the kernel's to do */

@@ -77,7 +77,7 @@ static void callbacks(void)
 	FAILS(MPI_Type_delete_attr(t, dup_key), MPI_ERR_KEYVAL);
 	OK(MPI_Type_free(&t));
 	EQUAL(deletes, 3);
-	/* a predefined type may have some, too */
+	/* a predefined type may have some as well */
 	OK(MPI_Type_set_attr(MPI_INT, dup_key, (void *)40));
 	EQUAL(get(MPI_INT, dup_key), 40);
 	OK(MPI_Type_dup(MPI_INT, &d));

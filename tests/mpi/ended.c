@@ -103,7 +103,7 @@ static int do_bcast(void) /* from the dead one */
 	return MPI_Bcast(buf, BIG, MPI_CHAR, dead, WORLD);
 }
 
-/* From another: who does not need the dead one may succeed. */
+/* From another: whoever does not need the dead one may succeed. */
 static int do_bcast_0(void)
 {
 	int err = MPI_Bcast(buf, BIG, MPI_CHAR, 0, WORLD);
@@ -159,7 +159,7 @@ static int do_any_two(void)
 	return MPI_ERR_PROC_ABORTED;
 }
 
-/* What waits for one that has finished fails, too: so nobody leaves before all are here. */
+/* What waits for one that has finished fails as well: so nobody leaves before all are here. */
 static void meet_the_living(void)
 {
 	char c = 0;

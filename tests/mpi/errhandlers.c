@@ -40,7 +40,7 @@ static void files(void)
 	OK(MPI_Errhandler_free(&h));
 	OK(MPI_File_call_errhandler(MPI_FILE_NULL, MPI_ERR_IO));
 	CHECK(called == 1 && on == MPI_FILE_NULL);
-	/* and hears of handles that are none */
+	/* and hears of values that are no handles */
 	FAILS(MPI_File_call_errhandler(bad, MPI_ERR_IO), MPI_ERR_FILE);
 	FAILS(MPI_File_set_errhandler(bad, MPI_ERRORS_RETURN), MPI_ERR_FILE);
 	FAILS(MPI_File_get_errhandler(bad, &got), MPI_ERR_FILE);

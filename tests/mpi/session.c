@@ -362,7 +362,7 @@ static void handlers(MPI_Session s)
 	FAILS(MPI_Session_init(NOINFO, RETURN, NULL), MPI_ERR_ARG);
 }
 
-/* With the world's error handler: a handle that is none. */
+/* With the world's error handler: a value that is no handle. */
 static void wrong_handles(void)
 {
 	MPI_Session bad[2] = { MPI_SESSION_NULL, (MPI_Session)MPI_INT };

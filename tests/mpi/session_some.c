@@ -3,7 +3,7 @@
  * Opening a session is local: only some ranks do, and communicators are made by
  * their members alone. The last rank does not use MPI, the one before it talks to
  * nobody but itself. NEVER=n: rank n is gone when others want to talk to it.
- * ALL=1: the last rank opens a session, too, for launchers that let all wait for
+ * ALL=1: the last rank also opens a session, for launchers that let all wait for
  * all.
  */
 #include <unistd.h>

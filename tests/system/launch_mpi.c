@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 /*
  * The smallest MPI program that cannot be right by accident; for any MPI, and
- * for a C++ compiler, too. "die": the last rank is killed while the others wait
+ * also for a C++ compiler. "die": the last rank is killed while the others wait
  * for a message of it.
  */
 #include <mpi.h>

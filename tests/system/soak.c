@@ -7,7 +7,7 @@
  *
  * What is sent is a function of seed, source, destination and number, so both
  * sides know it. Processes nap now and then, inside and outside the library, so
- * that the ways to be woken are used, too.
+ * that the ways to be woken are used as well.
  */
 #define _GNU_SOURCE
 #include <errno.h>

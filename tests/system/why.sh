@@ -92,8 +92,8 @@ explained split "Ranks 0 and 2 wait in MPI_Comm_split at $(line split) on MPI_CO
 
 explained lock "circle: rank 0 waits in MPI_Recv at $(line lock-recv), .*; rank 1 waits in MPI_Win_lock at $(line lock), for the lock of rank 2 in a window, which rank 0 holds;"
 
-# A rank that has ended, and the others go on: who waits for a message of its own is
-# told, but a receive from anybody may be for a third one.
+# A rank that has ended, and the others go on: whoever waits for a message of its own
+# is told, but a receive from anybody may be for a third one.
 explained ended "Ranks 0 and 2 wait for a message from any rank, but every other rank waits as well, or has ended.*Rank 1 was killed by signal 9 .*without MPI_Finalize" \
 	-disable-auto-cleanup
 

@@ -247,7 +247,7 @@ static void poll__a_descriptor_being_written_hides_others(void **state)
 
 	place(0, 'A');
 	pass(0, 100);
-	bpf_conn_recv(&conns[0]); /* the socket, too, says that there is more */
+	bpf_conn_recv(&conns[0]); /* the socket also says that there is more */
 	poll_all();
 	assert_string_equal(events, "");
 	assert_true(bpf_arm(&chan->tcp.chan)); /* no time to sleep */

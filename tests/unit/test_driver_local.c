@@ -463,7 +463,7 @@ static void mail__ends_late(void **state)
 	world_run(gives_up_late);
 }
 
-/* A packet that is none of this connection: the receiver ends it. */
+/* A packet that does not belong to this connection: the receiver ends it. */
 static void refused(void)
 {
 	open_near();

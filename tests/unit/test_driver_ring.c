@@ -169,7 +169,7 @@ static void sleepers(void)
 	assert_int_equal(ep->file.wait.wakes, 1);
 	assert_true(o2gk_fops.poll(&b.file, &t) & EPOLLIN);
 	assert_int_equal(end_got(&b, 1, 1, 8), 0);
-	/* A message that nobody asked for is news, too. */
+	/* A message that nobody asked for is news as well. */
 	assert_int_equal(end_inject(&a, 2, data, 8), 0);
 	mock_run();
 	assert_true(o2gk_fops.poll(&b.file, &t) & EPOLLIN);

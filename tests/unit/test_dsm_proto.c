@@ -91,7 +91,7 @@ static void home__moves_to_writer(void **state)
 	}
 	assert_int_equal(messages_of(&w, &moving, W_WRITE, 1), 2);
 	assert_int_equal(messages_of(&w, &moving, W_READ, 2), 2);
-	/* Who does not know it yet asks the old one first. */
+	/* Whoever does not know it yet asks the old one first. */
 	assert_int_equal(messages_of(&w, &moving, W_READ, 3), 3);
 }
 

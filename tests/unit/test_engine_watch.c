@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /* sources: tests/unit/engine_fixture.c */
-/* o2g_watch: who waits is told of with what it waits for, and only if it waits long. */
+/* o2g_watch: tells who waits, and for what, but only of those that wait for long. */
 #include "engine_fixture.h"
 
 #include <stdlib.h>

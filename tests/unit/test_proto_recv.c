@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /* sources: tests/unit/proto_fixture.c */
-/* The protocols at the receiver, call by call; probes, too. */
+/* The protocols at the receiver, call by call; also probes. */
 #include "proto_fixture.h"
 
 /* --- o2g_proto_recv --- */

@@ -145,7 +145,7 @@ static void inject__socket_full(void **state)
 	close(fd);
 }
 
-/* Who has room is not asked about it: that would make events of nothing. */
+/* A socket that has room is not asked about it: that would make events of nothing. */
 static void send__room_is_asked_for_when_there_is_none(void **state)
 {
 	static u8 big[8 << 20], in[1 << 20];

@@ -9,7 +9,7 @@
 #include "coll/algorithms.h"
 #include "coll/shared.h"
 
-/* Row i becomes the value of rows i to n - 1; who is last has the core already. */
+/* Row i becomes the value of rows i to n - 1; whoever is last has the core already. */
 static void combine(const struct coll_slot *o, MPI_Count count,
 		    struct mpii_type *t, struct mpii_op *op)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
-/* What tests of the driver see of the kernel that is none. */
+/* What tests of the driver see of the mock kernel. */
 #ifndef MOCK_H
 #define MOCK_H
 
