@@ -513,7 +513,8 @@ static void die_mounted(char **argv)
 /* A process of its own is killed with files open and a lock held. */
 static void kill_client(u32 lock_at)
 {
-	char text[3][12], *argv[] = { "victim", text[0], text[1], text[2], NULL };
+	char text[3][12],
+		*argv[] = { "victim", text[0], text[1], text[2], NULL };
 	int fds[2], status;
 	char byte;
 	pid_t pid;
