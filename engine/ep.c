@@ -71,13 +71,13 @@ static int init_core(struct o2g_ep *ep)
 	return 0;
 }
 
-int ep_open(const struct o2g_attr *attr, struct kern *kern, struct o2g_ep **out)
+/* With all that needs no other memory. */
+static struct o2g_ep *ep_alloc(const struct o2g_attr *attr, struct kern *kern)
 {
 	struct o2g_ep *ep = calloc(1, sizeof(*ep));
-	int err = -ENOMEM;
 
 	if (!ep)
-		goto err_kern;
+		return NULL;
 	eng_lock_init(&ep->lock);
 	ep->callbacks_tail = &ep->callbacks;
 	ep->work_tail = &ep->work;
@@ -88,6 +88,29 @@ int ep_open(const struct o2g_attr *attr, struct kern *kern, struct o2g_ep **out)
 	set_identity(ep, attr);
 	o2g_list_init(&ep->retired);
 	eng_resolve_init(ep);
+	return ep;
+}
+
+static int open_ways(struct o2g_ep *ep)
+{
+	int err;
+
+	ep_lock(ep);
+	err = eng_channels_open(ep);
+	if (!err && ep->kern)
+		err = kern_attach(ep);
+	eng_ended_start(ep);
+	ep_unlock(ep);
+	return err;
+}
+
+int ep_open(const struct o2g_attr *attr, struct kern *kern, struct o2g_ep **out)
+{
+	struct o2g_ep *ep = ep_alloc(attr, kern);
+	int err = -ENOMEM;
+
+	if (!ep)
+		goto err_kern;
 	err = peers_init(&ep->peers, (u32)attr->size);
 	if (err)
 		goto err_ep;
@@ -98,12 +121,7 @@ int ep_open(const struct o2g_attr *attr, struct kern *kern, struct o2g_ep **out)
 	if (err)
 		goto err_core;
 	eng_wait_init(ep);
-	ep_lock(ep);
-	err = eng_channels_open(ep);
-	if (!err && kern)
-		err = kern_attach(ep);
-	eng_ended_start(ep);
-	ep_unlock(ep);
+	err = open_ways(ep);
 	if (err)
 		goto err_channels;
 	ep->listen = NULL;
