@@ -13,22 +13,36 @@
 #include "fsd_log.h"
 #include "ops.h"
 
+/* Under another name first: whoever sees the socket can connect to it. */
+static int open_at(const char *path, struct sockaddr_un *at)
+{
+	int fd, err;
+
+	if (snprintf(at->sun_path, sizeof(at->sun_path), "%s~", path) >=
+	    (int)sizeof(at->sun_path))
+		return -ENAMETOOLONG;
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0)
+		return -errno;
+	unlink(at->sun_path); /* of one that was killed */
+	if (!bind(fd, (struct sockaddr *)at, sizeof(*at)) &&
+	    !chmod(at->sun_path, 0600) && !listen(fd, 16) &&
+	    !rename(at->sun_path, path))
+		return fd;
+	err = -errno;
+	unlink(at->sun_path);
+	close(fd);
+	return err;
+}
+
 int fsd_status_open(const char *path)
 {
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	int err;
+	int fd = open_at(path, &at);
 
-	snprintf(at.sun_path, sizeof(at.sun_path), "%s", path);
-	unlink(path); /* of one that was killed */
-	if (fd >= 0 && !bind(fd, (struct sockaddr *)&at, sizeof(at)) &&
-	    !chmod(path, 0600) && !listen(fd, 16))
-		return fd;
-	err = -errno;
-	fsd_error("cannot make the socket %s: %s", path, strerror(-err));
-	if (fd >= 0)
-		close(fd);
-	return err;
+	if (fd < 0)
+		fsd_error("cannot make the socket %s: %s", path, strerror(-fd));
+	return fd;
 }
 
 /* Text in JSON; names of hosts come from clients. */

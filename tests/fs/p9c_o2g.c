@@ -20,12 +20,13 @@ static u32 some_number(void)
 	return getrandom(&v, sizeof(v), 0) == sizeof(v) ? v : 1;
 }
 
-void p9c_o2g_at(struct p9c_o2g *o, int port)
+void p9c_o2g_at(struct p9c_o2g *o, const char *host, int port)
 {
+	snprintf(o->host, sizeof(o->host), "%s", host);
 	o->port = port;
 }
 
-/* It is on our own host: only there 127.0.0.1 leads to it. */
+/* It is on our own host: only there 127.0.0.0/8 leads to it. */
 static void find_server(struct p9c_o2g *o)
 {
 	char ours[O2G_ADDRESS_MAX], node[20] = "";
@@ -36,8 +37,8 @@ static void find_server(struct p9c_o2g *o)
 		sscanf(at, "node=%16[0-9a-f]", node);
 	snprintf(
 		o->address, sizeof(o->address),
-		"o2g1;host=server;tcp=rank=0,host=server,node=%s,port=%d,addr=127.0.0.1/8",
-		node, o->port);
+		"o2g1;host=server;tcp=rank=0,host=server,node=%s,port=%d,addr=%s/8",
+		node, o->port, o->host);
 }
 
 void p9c_o2g_new_session(struct p9c_o2g *o)

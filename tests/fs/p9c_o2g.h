@@ -8,6 +8,7 @@
 
 struct p9c_o2g {
 	struct o2g_ep *ep;
+	char host[16];
 	int port;
 	char address[O2G_ADDRESS_MAX];
 	u8 uuid[FS_UUID_SIZE];
@@ -16,8 +17,8 @@ struct p9c_o2g {
 	struct fs_welcome welcome; /* as it came */
 };
 
-/* Where a server on this host listens. */
-void p9c_o2g_at(struct p9c_o2g *o, int port);
+/* Where a server on this host listens: 127.…. */
+void p9c_o2g_at(struct p9c_o2g *o, const char *host, int port);
 /* A new number for the session. */
 void p9c_o2g_new_session(struct p9c_o2g *o);
 /* Connect as a new endpoint and say hello: 0, or what the server has answered, or

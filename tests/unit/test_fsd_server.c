@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -24,6 +25,7 @@
 #include "clock.h"
 #include "p9c_o2g.h"
 #include "run.h"
+#include "status.h"
 #include "unit.h"
 
 #define ROOT 1
@@ -31,12 +33,14 @@
 #define G 11
 #define H 12
 #define LIMIT_S 20
+#define PORT 5640
+#define PORT2 5641
+#define GRACE_S 1
 
 #define ok(what) assert_int_equal(what, 0)
 #define is(what, value) assert_int_equal(what, value)
 
-static char dir[64];
-static int port, port2;
+static char dir[64], host[16];
 static pid_t server;
 
 struct client {
@@ -56,23 +60,14 @@ static const char *path(const char *name)
 
 /* --- the server --- */
 
-/* Below those that connections of others are given meanwhile. */
-static int free_port(void)
+/* No other test listens at this address. */
+static void choose_host(void)
 {
-	struct sockaddr_in a = { .sin_family = AF_INET,
-				 .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-	static unsigned seed;
-	int fd = socket(AF_INET, SOCK_STREAM, 0);
-	int found;
+	u8 n[3];
 
-	if (!seed)
-		seed = (unsigned)getpid() * 7919;
-	do {
-		found = 10000 + rand_r(&seed) % 20000;
-		a.sin_port = htons((u16)found);
-	} while (bind(fd, (struct sockaddr *)&a, sizeof(a)));
-	close(fd);
-	return found;
+	is(getrandom(n, sizeof(n), 0), sizeof(n));
+	snprintf(host, sizeof(host), "127.%d.%d.%d", 1 + n[0] % 254, n[1],
+		 1 + n[2] % 254);
 }
 
 static void write_text(const char *name, const char *text, mode_t mode)
@@ -89,16 +84,16 @@ static void configure(void)
 {
 	FILE *f = fopen(path("conf"), "w");
 
-	fprintf(f, "# exports of all kinds\nlisten 127.0.0.1:%d\n", port);
+	fprintf(f, "# exports of all kinds\nlisten %s:%d\n", host, PORT);
 	fprintf(f, "key %s\nstate %s\nsocket %s\n", path("key"), path("state"),
 		path("socket"));
-	fprintf(f, "threads 4\ngrace 1\nlog warn\nfids 2000\n");
+	fprintf(f, "threads 4\ngrace %d\nlog warn\nfids 2000\n", GRACE_S);
 	fprintf(f, "export data %s squash=none\n", path("data"));
 	fprintf(f, "export safe %s\n", path("data"));
 	fprintf(f, "export all %s squash=all anon=1234:4321\n", path("data"));
 	fprintf(f, "export ro %s ro squash=none\n", path("data"));
-	fprintf(f, "export own %s listen=127.0.0.1:%d key=%s\n", path("data"),
-		port2, path("key2"));
+	fprintf(f, "export own %s listen=%s:%d key=%s\n", path("data"), host,
+		PORT2, path("key2"));
 	fclose(f);
 }
 
@@ -134,16 +129,33 @@ static void stop_server(int signal)
 		is(status, 0); /* and no leak, says the sanitizer */
 }
 
-static bool answers(void)
+static bool reaches(int family, const void *at, socklen_t len)
 {
-	struct sockaddr_in a = { .sin_family = AF_INET,
-				 .sin_port = htons((u16)port2),
-				 .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-	int fd = socket(AF_INET, SOCK_STREAM, 0);
-	bool there = !connect(fd, (struct sockaddr *)&a, sizeof(a));
+	int fd = socket(family, SOCK_STREAM, 0);
+	bool there = !connect(fd, at, len);
 
 	close(fd);
-	return there && !access(path("socket"), F_OK);
+	return there;
+}
+
+static struct sockaddr_un status_socket(void)
+{
+	struct sockaddr_un a = { .sun_family = AF_UNIX };
+
+	snprintf(a.sun_path, sizeof(a.sun_path), "%s", path("socket"));
+	return a;
+}
+
+/* The socket is the last of what it opens. */
+static bool answers(void)
+{
+	struct sockaddr_un status = status_socket();
+	struct sockaddr_in a = { .sin_family = AF_INET,
+				 .sin_port = htons(PORT2) };
+
+	inet_pton(AF_INET, host, &a.sin_addr);
+	return reaches(AF_INET, &a, sizeof(a)) &&
+	       reaches(AF_UNIX, &status, sizeof(status));
 }
 
 static void start_server(void)
@@ -176,8 +188,7 @@ static int setup(void **state)
 	umask(0);
 	ok(chmod(dir, 0755));
 	ok(mkdir(path("data"), 0777));
-	port = free_port();
-	port2 = free_port();
+	choose_host();
 	write_key("key", 3);
 	write_key("key2", 5);
 	configure();
@@ -205,13 +216,13 @@ static void prepare(struct client *k, int seed, int at)
 	k->o.timeout_ms = LIMIT_S * 1000;
 	for (int i = 0; i < 32; i++)
 		k->o.key[i] = (unsigned char)(i * seed);
-	p9c_o2g_at(&k->o, at);
+	p9c_o2g_at(&k->o, host, at);
 	p9c_o2g_new_session(&k->o);
 }
 
 static void mount_as(struct client *k, const char *name, u32 uid)
 {
-	prepare(k, 3, port);
+	prepare(k, 3, PORT);
 	ok(p9c_o2g_connect(&k->o));
 	is(k->o.welcome.known, 0);
 	ok(p9c_version(&k->c, FS_MSIZE_DEFAULT, "9P2000.L"));
@@ -265,16 +276,16 @@ static void keys(void **state)
 {
 	struct client k;
 
-	prepare(&k, 7, port);
+	prepare(&k, 7, PORT);
 	k.o.timeout_ms = 3000;
 	assert_true(p9c_o2g_connect(&k.o) < 0);
 	p9c_cleanup(&k.c);
 	/* The key of one export is none of another. */
-	prepare(&k, 3, port2);
+	prepare(&k, 3, PORT2);
 	k.o.timeout_ms = 3000;
 	assert_true(p9c_o2g_connect(&k.o) < 0);
 	p9c_cleanup(&k.c);
-	prepare(&k, 5, port2);
+	prepare(&k, 5, PORT2);
 	ok(p9c_o2g_connect(&k.o));
 	ok(p9c_version(&k.c, FS_MSIZE_DEFAULT, "9P2000.L"));
 	is(p9c_attach(&k.c, ROOT, 0, "data"), -ENOENT);
@@ -287,7 +298,7 @@ static void hello(void **state)
 	struct client k, other;
 
 	/* requests before it, or another after it */
-	prepare(&k, 3, port);
+	prepare(&k, 3, PORT);
 	ok(p9c_o2g_connect(&k.o));
 	k.o.timeout_ms = 3000;
 	struct fs_hello h = { .version = 1 };
@@ -297,9 +308,9 @@ static void hello(void **state)
 	is(le32_to_cpu(w.status), EALREADY);
 	leave(&k);
 	/* a session is not opened by another key */
-	prepare(&k, 3, port);
+	prepare(&k, 3, PORT);
 	ok(p9c_o2g_connect(&k.o));
-	prepare(&other, 5, port2);
+	prepare(&other, 5, PORT2);
 	memcpy(other.o.uuid, k.o.uuid, sizeof(k.o.uuid));
 	is(p9c_o2g_connect(&other.o), -EACCES);
 	leave(&other);
@@ -489,14 +500,15 @@ static unsigned open_files(void)
 /* In a process of its own, where nobody looks at a failed assertion. */
 #define must(cond) ((cond) ? (void)0 : _exit(1))
 
-/* "victim", the port, the descriptor to tell by, and the byte to lock */
+/* "victim", the address, the descriptor to tell by, and the byte to lock */
 static void die_mounted(char **argv)
 {
 	struct p9c_lock l = { P9_WRLCK, (u64)atoi(argv[3]), 1, 1 };
 	int tell = atoi(argv[2]);
 	struct client k;
 
-	prepare(&k, 3, atoi(argv[1]));
+	snprintf(host, sizeof(host), "%s", argv[1]);
+	prepare(&k, 3, PORT);
 	must(!p9c_o2g_connect(&k.o));
 	must(!p9c_version(&k.c, FS_MSIZE_DEFAULT, "9P2000.L"));
 	must(!p9c_attach(&k.c, ROOT, 0, "data"));
@@ -510,25 +522,26 @@ static void die_mounted(char **argv)
 	_exit(1);
 }
 
-/* A process of its own is killed with files open and a lock held. */
-static void kill_client(u32 lock_at)
+/* A process of its own is killed with files open and a lock held. Since when? */
+static u64 kill_client(u32 lock_at)
 {
-	char text[3][12],
-		*argv[] = { "victim", text[0], text[1], text[2], NULL };
+	char text[2][12], *argv[] = { "victim", host, text[0], text[1], NULL };
 	int fds[2], status;
+	u64 when;
 	char byte;
 	pid_t pid;
 
 	ok(pipe(fds));
-	snprintf(text[0], sizeof(text[0]), "%d", port);
-	snprintf(text[1], sizeof(text[1]), "%d", fds[1]);
-	snprintf(text[2], sizeof(text[2]), "%u", lock_at);
+	snprintf(text[0], sizeof(text[0]), "%d", fds[1]);
+	snprintf(text[1], sizeof(text[1]), "%u", lock_at);
 	pid = start_self(argv);
 	close(fds[1]);
 	is(read(fds[0], &byte, 1), 1);
+	when = o2g_now_us();
 	kill(pid, SIGKILL);
 	is(waitpid(pid, &status, 0), pid);
 	close(fds[0]);
+	return when;
 }
 
 static void clients_die(void **state)
@@ -537,6 +550,8 @@ static void clients_die(void **state)
 	u64 end = o2g_now_us() + LIMIT_S * 1000000;
 	struct client k;
 	unsigned before;
+	u64 since = 0;
+	int got;
 
 	write_text("data/lock", "", 0666);
 	mount_as(&k, "data", 0);
@@ -544,10 +559,12 @@ static void clients_die(void **state)
 	ok(p9c_lopen(&k.c, F, O_RDWR));
 	before = open_files();
 	for (u32 i = 0; i < 2; i++)
-		kill_client(i);
+		since = kill_client(i);
 	/* Its locks are kept for a while, in case it comes again. */
-	is(p9c_lock(&k.c, F, &l), P9_BLOCKED);
-	while (p9c_lock(&k.c, F, &l) != P9_LOCKED) {
+	got = p9c_lock(&k.c, F, &l);
+	if (o2g_now_us() - since < GRACE_S * 1000000)
+		is(got, P9_BLOCKED);
+	while (got != P9_LOCKED && p9c_lock(&k.c, F, &l) != P9_LOCKED) {
 		assert_true(o2g_now_us() < end);
 		usleep(50000);
 	}
@@ -570,7 +587,7 @@ static void strangers(void **state)
 		u8 junk[300];
 		size_t len = (size_t)rand_r(&seed) % sizeof(junk);
 
-		prepare(&k, 3, port);
+		prepare(&k, 3, PORT);
 		ok(p9c_o2g_connect(&k.o));
 		for (size_t j = 0; j < sizeof(junk); j++)
 			junk[j] = (u8)rand_r(&seed);
@@ -679,7 +696,7 @@ static void read_only(void **state)
 
 static void status(void **state)
 {
-	struct sockaddr_un a = { .sun_family = AF_UNIX };
+	struct sockaddr_un a = status_socket();
 	char text[20000];
 	ssize_t n, sum = 0;
 	struct client k;
@@ -687,7 +704,6 @@ static void status(void **state)
 
 	mount_as(&k, "data", 0);
 	is(p9c_walk(&k.c, ROOT, F, ""), 0);
-	snprintf(a.sun_path, sizeof(a.sun_path), "%s", path("socket"));
 	ok(connect(fd, (struct sockaddr *)&a, sizeof(a)));
 	while ((n = read(fd, text + sum, sizeof(text) - 1 - (size_t)sum)) > 0)
 		sum += n;
@@ -699,15 +715,70 @@ static void status(void **state)
 	leave(&k);
 }
 
+#define SOCKETS 300
+
+struct sockets {
+	char dir[40];
+	int fds[SOCKETS];
+};
+
+static struct sockaddr_un socket_of(const struct sockets *s, int i)
+{
+	struct sockaddr_un a = { .sun_family = AF_UNIX };
+
+	snprintf(a.sun_path, sizeof(a.sun_path), "%s/%d", s->dir, i);
+	return a;
+}
+
+static void *make_sockets(void *arg)
+{
+	struct sockets *s = arg;
+
+	for (int i = 0; i < SOCKETS; i++)
+		s->fds[i] = fsd_status_open(socket_of(s, i).sun_path);
+	return NULL;
+}
+
+/* Whoever sees the socket can connect to it: scripts wait for the one to do the other. */
+static void status_early(void **state)
+{
+	struct sockets s = { "/tmp/fsd-test-XXXXXX", { 0 } };
+	u64 end = o2g_now_us() + LIMIT_S * 1000000;
+	int fd, ret, refused = 0;
+	pthread_t maker;
+
+	assert_non_null(mkdtemp(s.dir));
+	ok(pthread_create(&maker, NULL, make_sockets, &s));
+	for (int i = 0; i < SOCKETS; i++) {
+		struct sockaddr_un a = socket_of(&s, i);
+
+		do {
+			fd = socket(AF_UNIX, SOCK_STREAM, 0);
+			ret = connect(fd, (struct sockaddr *)&a, sizeof(a));
+			refused += ret && errno != ENOENT;
+			close(fd);
+			assert_true(o2g_now_us() < end);
+		} while (ret);
+	}
+	pthread_join(maker, NULL);
+	for (int i = 0; i < SOCKETS; i++) {
+		close(s.fds[i]);
+		ok(unlink(socket_of(&s, i).sun_path));
+	}
+	ok(rmdir(s.dir));
+	is(refused, 0);
+}
+
 #undef T
 #define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		T(files),     T(keys),	    T(hello),	    T(many_clients),
-		T(restarted), T(repeated),  T(clients_die), T(strangers),
-		T(users),     T(read_only), T(status),
+		T(files),	 T(keys),      T(hello),
+		T(many_clients), T(restarted), T(repeated),
+		T(clients_die),	 T(strangers), T(users),
+		T(read_only),	 T(status),    cmocka_unit_test(status_early),
 	};
 
 	setenv("O2G_CHANNELS", "tcp", 1);
