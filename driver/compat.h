@@ -105,6 +105,23 @@ static inline struct o2gk_atomic_send o2gk_atomic_begin(struct sock *sk)
 	return s;
 }
 
+/*
+ * The same for as long as the socket is ours. A page fault may send, of a task that
+ * is in the middle of copying to its own fragment for another socket. Of a 6.1 it
+ * cannot be said whether it has the flag; a socket that must not enter a file system
+ * for memory does not use the task's there either way.
+ */
+static inline struct o2gk_atomic_send o2gk_own_begin(struct sock *sk, gfp_t gfp)
+{
+	struct o2gk_atomic_send s = o2gk_atomic_begin(sk);
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 2, 0)
+	gfp &= ~__GFP_FS;
+#endif
+	sk->sk_allocation = gfp;
+	return s;
+}
+
 static inline void o2gk_atomic_end(struct sock *sk, struct o2gk_atomic_send s)
 {
 	sk->sk_allocation = s.allocation;

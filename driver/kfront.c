@@ -609,8 +609,7 @@ void o2gk_kernel_finish(struct o2gk_ep *ep)
 /* What TCP allocates for it, and that it is not in the middle of anything else. */
 void o2gk_kernel_tune(struct o2gk_peer *p, struct sock *sk)
 {
-	p->tuned = o2gk_atomic_begin(sk);
-	sk->sk_allocation = p->ep->kernel->gfp;
+	p->tuned = o2gk_own_begin(sk, p->ep->kernel->gfp);
 }
 
 void o2gk_kernel_untune(struct o2gk_peer *p)

@@ -32,7 +32,6 @@ for direct in 1 0; do
 done
 if netns_pair; then
 	hosts="-agent $PWD/tests/netns-agent -hosts $NETNS_A,$NETNS_B -ppn 2"
-	run "between namespaces" 3 "$basic"
 	run "between namespaces" 4 "$litmus" $rounds
 fi
 exit 0
