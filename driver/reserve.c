@@ -60,6 +60,10 @@ static void add_answer(struct o2gk_reserve *r, struct o2gk_ctl *ctl)
 {
 	if (!ctl)
 		return;
+	if (r->nanswers >= O2GK_ANSWERS) { /* something else was missing */
+		kfree(ctl);
+		return;
+	}
 	o2g_list_add_tail(&ctl->tx.link, &r->answers);
 	r->nanswers++;
 }

@@ -910,6 +910,37 @@ static void memory__refused_and_given_up(void **state)
 	world_run(starved_for_good_near);
 }
 
+/* There is memory for all but a long body: what is there already is not asked for
+ * again and again. */
+static void relent(void)
+{
+	if (mock.waits == 50)
+		mock.refuse_longer = 0;
+}
+
+static void starved_of_much(void)
+{
+	struct o2gd_cqe c;
+
+	assert_int_equal(world_open(), 0);
+	mock_run();
+	ep_of(&b)->file.dump_free = 0;
+	mock.refuse_longer = 2048;
+	mock.on_wait = relent;
+	assert_int_equal(end_inject(&a, 1, data, 4000), 0);
+	mock_run();
+	assert_true(mock.waits >= 50);
+	assert_true(ep_of(&b)->reserve.nanswers <= O2GK_ANSWERS);
+	assert_int_equal(end_recv(&b, 0, 1, 4096), 0);
+	assert_int_equal(end_next(&b, &c), 0);
+	assert_int_equal(c.length, 4000);
+}
+
+static void memory__refused_for_bodies(void **state)
+{
+	world_run(starved_of_much);
+}
+
 static void answers__bounded(void **state)
 {
 	world_run(does_not_read);
@@ -1020,6 +1051,7 @@ int main(void)
 		T(o2gk_look_list__entries),
 		T(o2gk_look_counters__names),
 		T(memory__refused_and_given_up),
+		T(memory__refused_for_bodies),
 		T(answers__bounded),
 		T(socket__listens),
 		T(socket__connects_again),

@@ -152,6 +152,9 @@ void *mock_alloc(size_t n, gfp_t gfp, bool zero, const char *who)
 		mock.refuse--;
 		return NULL;
 	}
+	if (mock.refuse_longer && n > mock.refuse_longer &&
+	    (gfp & GFP_NOWAIT || current == &worker))
+		return NULL;
 	mock.largest = max(mock.largest, n);
 	/* What is long begins with a page: a page is its address. */
 	p = n < PAGE_SIZE ? malloc(n) : NULL;
