@@ -381,12 +381,22 @@ static void give_up(struct o2gk_peer *p, enum o2gd_lost why, int err)
 	o2gk_ep_unlock(p->ep, O2GK_WORKER, p);
 }
 
+/*
+ * TCP says EAGAIN when there is no room, or no memory. Either way it tells when what was
+ * sent is acknowledged; but nobody does if nothing was.
+ */
+static bool is_full(const struct sock *sk)
+{
+	return !tcp_rtx_and_write_queues_empty(sk);
+}
+
 /* Sending failed: what becomes of it. */
 static void failed(struct o2gk_peer *p, int err)
 {
+	if (err == -EAGAIN && is_full(p->sk))
+		return; /* sk_write_space goes on */
 	switch (err) {
-	case -EAGAIN: /* full: sk_write_space goes on */
-		return;
+	case -EAGAIN:
 	case -ENOMEM:
 	case -ENOBUFS:
 		o2gk_queue(p, &p->tx_work);

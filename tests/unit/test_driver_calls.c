@@ -294,12 +294,13 @@ static void send_fails(void)
 	struct o2gd_cqe c;
 
 	assert_int_equal(world_open(), 0);
+	mock_run(); /* no worker has anything to do that would send it */
 	mock.send_error = send_error;
 	assert_int_equal(end_submit(&a, O2GD_OP_SEND, 1, 1, data, 20000), 0);
-	if (send_error == -EAGAIN) { /* full: the socket will tell */
-		mock_sock(fds[0])->space_news = true;
-		assert_int_equal(end_done(&a, 1), 0);
-	} else if (send_error == -ENOMEM || send_error == -ENOBUFS) {
+	/* TCP also says EAGAIN when it has no memory, and if nothing is on its way then
+	 * it has nothing to tell us later. */
+	if (send_error == -EAGAIN || send_error == -ENOMEM ||
+	    send_error == -ENOBUFS) {
 		assert_int_equal(end_done(&a, 1), 0);
 	} else {
 		assert_int_equal(end_next(&a, &c), 0);

@@ -862,6 +862,7 @@ void lock_sock(struct sock *sk);
 void release_sock(struct sock *sk);
 void tcp_sock_set_nodelay(struct sock *sk);
 bool sk_stream_is_writeable(const struct sock *sk);
+bool tcp_rtx_and_write_queues_empty(const struct sock *sk);
 int tcp_sendmsg_locked(struct sock *sk, struct msghdr *m, size_t n);
 int tcp_read_sock(struct sock *sk, read_descriptor_t *desc,
 		  sk_read_actor_t actor);

@@ -149,6 +149,12 @@ bool sk_stream_is_writeable(const struct sock *sk)
 	return !sk->peer || sk->peer->rx_len < mock.send_space;
 }
 
+/* What is sent has arrived at once, but for what there was no room for. */
+bool tcp_rtx_and_write_queues_empty(const struct sock *sk)
+{
+	return !sk->no_space;
+}
+
 int tcp_sendmsg_locked(struct sock *sk, struct msghdr *m, size_t n)
 {
 	size_t space;
