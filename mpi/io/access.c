@@ -26,6 +26,21 @@ void io_access_unpack(const struct io_access *a, MPI_Count off,
 		mpii_unpack(a->t, a->buf, a->count, off, from, n);
 }
 
+int io_access_from(struct io_access *a, MPI_Offset at)
+{
+	MPI_Count end;
+
+	if (!__builtin_mul_overflow(at, a->v->esize, &a->pos) &&
+	    !__builtin_add_overflow(a->pos, a->bytes, &end) &&
+	    io_place_reaches(&a->place, end))
+		return MPI_SUCCESS;
+	return mpii_fail(MPI_ERR_ARG,
+			 "%s \"%s\": %lld bytes at offset %lld of the view are "
+			 "beyond what a file can have",
+			 io_access_verb(a), a->f->name, (long long)a->bytes,
+			 (long long)at);
+}
+
 /* Views whose filetype can be used once only. */
 static int check_once(const struct io_access *a)
 {

@@ -57,6 +57,8 @@ void io_access_pack(const struct io_access *a, MPI_Count off, void *to,
 void io_access_unpack(const struct io_access *a, MPI_Count off,
 		      const void *from, size_t n);
 
+/* It begins at etype @at of the view. MPI code: so far no file reaches. */
+int io_access_from(struct io_access *a, MPI_Offset at);
 /* Convert what is to be written; make room for what is to be read. MPI code. */
 int io_access_begin(struct io_access *a);
 /* Convert what was read, and fill in a->native. MPI code. */

@@ -57,7 +57,7 @@ static int check_buffer(const struct io_args *g, struct mpii_type **t)
 				 "MPI_Type_commit first");
 	if (g->buf == MPI_IN_PLACE)
 		return mpii_fail(MPI_ERR_BUFFER, "buf is MPI_IN_PLACE");
-	if (!g->buf && g->count * (*t)->size > 0 && (*t)->true_lb == 0)
+	if (!g->buf && g->count && (*t)->size && (*t)->true_lb == 0)
 		return mpii_fail(MPI_ERR_BUFFER, "buf is a null pointer");
 	return MPI_SUCCESS;
 }
@@ -139,8 +139,7 @@ static int place(struct io_access *a, const struct io_form *form,
 		if (!a->ordered)
 			err = io_shared_advance(f, etypes, &at);
 	}
-	a->pos = at * a->v->esize;
-	return err;
+	return err ? err : io_access_from(a, at);
 }
 
 /* A read that met the end of the file leaves the pointer there. */

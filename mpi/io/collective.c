@@ -73,7 +73,8 @@ static int refused(const struct io_access *a, const struct io_told *told, int n)
 
 /* --- ordered access: where each rank begins --- */
 
-static int find_turn(const struct coll *k, struct io_access *a, int code)
+/* *code: of this rank, which cannot take part. */
+static int find_turn(const struct coll *k, struct io_access *a, int *code)
 {
 	MPI_Offset *etypes = malloc(k->c->size * sizeof(*etypes)), all = 0;
 	MPI_Offset before = 0, base = 0;
@@ -81,7 +82,7 @@ static int find_turn(const struct coll *k, struct io_access *a, int code)
 
 	if (!etypes)
 		return mpii_fail(MPI_ERR_NO_MEM, "out of memory");
-	etypes[k->c->rank] = code ? 0 : a->bytes / a->v->esize;
+	etypes[k->c->rank] = *code ? 0 : a->bytes / a->v->esize;
 	err = tell_all(k, etypes, sizeof(*etypes));
 	for (int i = 0; i < k->c->size && !err; i++) {
 		if (i < k->c->rank)
@@ -91,8 +92,8 @@ static int find_turn(const struct coll *k, struct io_access *a, int code)
 	free(etypes);
 	if (!err)
 		err = io_shared_advance_all(k, a->f, all, &base);
-	if (!err && !code)
-		a->pos = (base + before) * a->v->esize;
+	if (!err && !*code)
+		*code = io_access_from(a, base + before);
 	return err;
 }
 
@@ -226,7 +227,7 @@ int io_collective(const struct coll *k, struct io_access *a, int code)
 	a->done = 0;
 	a->native = 0;
 	if (a->ordered) {
-		err = find_turn(k, a, code);
+		err = find_turn(k, a, &code);
 		if (err) {
 			free(told);
 			return err;

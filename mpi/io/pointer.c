@@ -42,6 +42,7 @@ static int end_of(struct mpii_file *f, MPI_Offset *etype)
 static int target(struct mpii_file *f, MPI_Offset offset, int whence,
 		  MPI_Offset now, MPI_Offset *to)
 {
+	MPI_Offset from;
 	int err = MPI_SUCCESS;
 
 	if (whence == MPI_SEEK_SET)
@@ -57,7 +58,12 @@ static int target(struct mpii_file *f, MPI_Offset offset, int whence,
 				 whence);
 	if (err)
 		return err;
-	*to += offset;
+	from = *to;
+	if (__builtin_add_overflow(from, offset, to))
+		return mpii_fail(MPI_ERR_ARG,
+				 "offset is %lld, from %lld on: that is more "
+				 "than can be counted",
+				 (long long)offset, (long long)from);
 	if (*to < 0)
 		return mpii_fail(MPI_ERR_ARG,
 				 "offset is %lld, which is %lld before the "

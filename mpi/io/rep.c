@@ -102,21 +102,30 @@ int io_rep_layout(const struct io_rep *rep, struct mpii_type *t,
 	return MPI_SUCCESS;
 }
 
+static int times(const struct mpii_type *t, MPI_Count count, MPI_Count *bytes)
+{
+	if (!__builtin_mul_overflow(t->size, count, bytes))
+		return MPI_SUCCESS;
+	return mpii_fail(MPI_ERR_COUNT,
+			 "%lld elements of %lld bytes are more than can be "
+			 "counted",
+			 (long long)count, (long long)t->size);
+}
+
 int io_rep_size(const struct io_rep *rep, struct mpii_type *t, MPI_Count count,
 		MPI_Count *bytes)
 {
 	struct mpii_type *layout;
 	int err;
 
-	*bytes = t->size * count;
 	if (mpii_likely(rep->kind == NATIVE))
-		return MPI_SUCCESS;
+		return times(t, count, bytes);
 	err = io_rep_layout(rep, t, &layout);
 	if (err)
 		return err;
-	*bytes = layout->size * count;
+	err = times(layout, count, bytes);
 	mpii_type_put(layout);
-	return MPI_SUCCESS;
+	return err;
 }
 
 /* --- converting --- */

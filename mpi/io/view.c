@@ -241,7 +241,9 @@ int PMPI_File_get_byte_offset(MPI_File fh, MPI_Offset offset, MPI_Offset *disp)
 {
 	static const char func[] = "MPI_File_get_byte_offset";
 	struct mpii_file *f = mpii_file_get(fh);
+	MPI_Count pos;
 	struct io_place p;
+	bool told;
 
 	if (!f)
 		return mpii_bad_file(fh, func);
@@ -257,10 +259,15 @@ int PMPI_File_get_byte_offset(MPI_File fh, MPI_Offset offset, MPI_Offset *disp)
 				"MPI_MODE_SEQUENTIAL");
 	pthread_mutex_lock(&f->lock);
 	p = io_view_place(f->view);
-	*disp = p.t->size ? io_place_byte(&p, offset * f->view->esize) :
-			    f->view->disp;
+	told = !__builtin_mul_overflow(offset, f->view->esize, &pos) &&
+	       pos < INT64_MAX && (!p.t->size || io_place_reaches(&p, pos + 1));
+	if (told)
+		*disp = p.t->size ? io_place_byte(&p, pos) : f->view->disp;
 	pthread_mutex_unlock(&f->lock);
-	return MPI_SUCCESS;
+	return told ? MPI_SUCCESS :
+		      io_error(f, MPI_ERR_ARG, func,
+			       "offset is %lld: so far no file reaches",
+			       (long long)offset);
 }
 MPII_ALIAS(File_get_byte_offset);
 

@@ -60,6 +60,8 @@ static inline struct io_place io_view_place(const struct io_view *v)
 }
 /* Where byte @pos of the data is. */
 MPI_Offset io_place_byte(const struct io_place *p, MPI_Count pos);
+/* Can file offsets tell all the bytes before position @end? */
+bool io_place_reaches(const struct io_place *p, MPI_Count end);
 /* The first position at byte @byte of the file or behind it, in [lo, hi]. */
 MPI_Count io_place_find(const struct io_place *p, MPI_Offset byte, MPI_Count lo,
 			MPI_Count hi);

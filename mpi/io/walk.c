@@ -192,6 +192,21 @@ MPI_Offset io_place_byte(const struct io_place *p, MPI_Count pos)
 	return w.base + b->disp + w.piece * b->stride + w.skip;
 }
 
+bool io_place_reaches(const struct io_place *p, MPI_Count end)
+{
+	MPI_Offset at = p->disp, skip;
+
+	if (p->contiguous)
+		return !__builtin_add_overflow(at, end, &at);
+	if (end <= 0)
+		return true;
+	return !__builtin_mul_overflow((end - 1) / p->t->size, p->t->extent,
+				       &skip) &&
+	       !__builtin_add_overflow(at, skip, &at) &&
+	       !__builtin_add_overflow(at, p->t->true_lb, &at) &&
+	       !__builtin_add_overflow(at, p->t->true_extent, &at);
+}
+
 MPI_Count io_place_find(const struct io_place *p, MPI_Offset byte, MPI_Count lo,
 			MPI_Count hi)
 {

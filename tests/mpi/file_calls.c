@@ -415,6 +415,54 @@ static void test_pointers(void)
 	OK(MPI_File_close(&f));
 }
 
+/* Places that no file reaches, and counts of bytes that no number tells: nothing is
+ * written anywhere else instead. */
+static void test_far(void)
+{
+	const MPI_Offset far = (MPI_Offset)1 << 62;
+	MPI_File f = open_new(RW | MPI_MODE_DELETE_ON_CLOSE);
+	MPI_Datatype t;
+	MPI_Offset at;
+	MPI_Request q;
+	int v = 1;
+
+	OK(MPI_File_set_view(f, 0, MPI_INT, MPI_INT, "native", MPI_INFO_NULL));
+	for (int i = 0; i < 2; i++) {
+		FAILS(MPI_File_write_at(f, far >> i, &v, 1, MPI_INT, IGNORE),
+		      MPI_ERR_ARG);
+		FAILS(MPI_File_write_at_all(f, rank ? 0 : far >> i, &v, 1,
+					    MPI_INT, IGNORE),
+		      MPI_ERR_ARG);
+		FAILS(MPI_File_read_at(f, far >> i, &v, 1, MPI_INT, IGNORE),
+		      MPI_ERR_ARG);
+		FAILS(MPI_File_iwrite_at(f, far >> i, &v, 1, MPI_INT, &q),
+		      MPI_ERR_ARG);
+		FAILS(MPI_File_get_byte_offset(f, far >> i, &at), MPI_ERR_ARG);
+	}
+	FAILS(MPI_File_write_at_c(f, 0, &v, far, MPI_INT, IGNORE),
+	      MPI_ERR_COUNT);
+	FAILS(MPI_File_write_at_all_c(f, 0, &v, rank ? 1 : far, MPI_INT,
+				      IGNORE),
+	      MPI_ERR_COUNT);
+	OK(MPI_File_seek(f, far, MPI_SEEK_SET));
+	FAILS(MPI_File_seek(f, far, MPI_SEEK_CUR), MPI_ERR_ARG);
+	FAILS(MPI_File_write(f, &v, 1, MPI_INT, IGNORE), MPI_ERR_ARG);
+	OK(MPI_File_seek_shared(f, far, MPI_SEEK_SET));
+	FAILS(MPI_File_write_shared(f, &v, 1, MPI_INT, IGNORE), MPI_ERR_ARG);
+	FAILS(MPI_File_write_ordered(f, &v, 1, MPI_INT, IGNORE), MPI_ERR_ARG);
+	OK(MPI_Type_create_resized(MPI_INT, 0, (MPI_Aint)1 << 60, &t));
+	OK(MPI_Type_commit(&t));
+	OK(MPI_File_set_view(f, 0, MPI_INT, t, "native", MPI_INFO_NULL));
+	FAILS(MPI_File_write_at(f, 8, &v, 1, MPI_INT, IGNORE), MPI_ERR_ARG);
+	FAILS(MPI_File_get_byte_offset(f, 8, &at), MPI_ERR_ARG);
+	OK(MPI_File_get_byte_offset(f, 7, &at));
+	EQUAL(at, (MPI_Offset)7 << 60);
+	OK(MPI_Type_free(&t));
+	OK(MPI_Barrier(WORLD));
+	EQUAL(size_of(f), 0);
+	OK(MPI_File_close(&f));
+}
+
 /* Each record is somewhere once, and the pointer is behind the last. */
 static void test_shared(void)
 {
@@ -582,6 +630,7 @@ int main(int argc, char **argv)
 	test_sizes();
 	test_hints();
 	test_pointers();
+	test_far();
 	test_shared();
 	test_sequential();
 	test_split();
