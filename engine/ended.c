@@ -20,6 +20,8 @@
  * only whoever has opened the endpoint can tell (attr.doomed). It is asked when a peer
  * is lost, and from then on with each look, about what has come since.
  *
+ * Last, whoever cannot be reached, and whose error the program does not see.
+ *
  * None of this is on the way of a message: receives know nothing of it.
  */
 #include "ended.h"
@@ -27,6 +29,7 @@
 #include <stdio.h>
 
 #include "carrier.h"
+#include "log.h"
 #include "progress.h"
 
 #define LOOK_US 500000
@@ -182,6 +185,40 @@ static void give_up_sends(struct o2g_ep *ep)
 		ep->driver->give_up(ep, O2G_REQ_SEND, is_doomed);
 }
 
+/* --- what the program has not been told --- */
+
+/*
+ * A send to a peer that cannot be reached has failed, but the program waits for
+ * something else: for an answer to it, or in a loop around MPI_Test. Then nobody would
+ * ever say why the job stands still.
+ */
+#define UNTOLD_LOOKS 3
+
+void eng_ended_untold(struct eng_peer *p)
+{
+	p->untold = 1;
+	p->ep->untold++;
+}
+
+void eng_ended_told(struct eng_peer *p)
+{
+	p->ep->untold -= p->untold != 0;
+	p->untold = 0;
+}
+
+static void tell(struct o2g_ep *ep)
+{
+	struct eng_peer *p;
+
+	eng_for_each_peer(p, ep) {
+		if (!p->untold || p->untold++ < UNTOLD_LOOKS)
+			continue;
+		o2g_warn("lost %s; the program goes on waiting",
+			 p->error ? p->error : "a peer");
+		eng_ended_told(p);
+	}
+}
+
 /* --- looking --- */
 
 /* The program computes, and waits for nothing: then it need not know. */
@@ -204,6 +241,8 @@ static bool look_for_ended(struct o2g_ep *ep)
 	reach_awaited(ep);
 	eng_ended_give_up(ep);
 	give_up_sends(ep);
+	if (ep->untold)
+		tell(ep);
 	return soon;
 }
 

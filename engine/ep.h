@@ -110,6 +110,7 @@ struct o2g_ep {
 	u64 calls_looked; /* `calls` when that last fired */
 	u32 ended_us;	  /* it was set to so little, for an answer */
 	bool probed_any;
+	u32 untold; /* peers that are */
 
 	/* peers whose address is being asked for */
 	struct o2g_list resolving;

@@ -173,6 +173,8 @@ void chan_peer_lost(struct chan_peer *cp, int err, const char *fmt, ...)
 		o2g_warn("%s; the connection is closed", error_of(p));
 	else
 		o2g_debug("lost %s", error_of(p));
+	if (err == -EHOSTUNREACH && !cp->core.said_bye)
+		eng_ended_untold(p);
 	cut_off(p, false);
 	if (p->ep->on_lost)
 		p->ep->on_lost(p->ep->resolve_arg, (int)cp->core.rank,
@@ -300,6 +302,7 @@ void eng_peer_del(struct eng_peer *p)
 	part_from(p);
 	o2g_proto_forget(&ep->core, &p->cp.core, ~0u);
 	eng_serve_forget(p);
+	eng_ended_told(p);
 	peers_del(&ep->peers, p->cp.core.rank);
 	o2g_list_del(&p->known);
 	o2g_list_add_tail(&p->known, &ep->retired);
@@ -334,7 +337,7 @@ void eng_peers_cleanup(struct o2g_ep *ep)
 
 int o2g_peer_error(struct o2g_ep *ep, int rank, char *text, size_t size)
 {
-	const struct eng_peer *p;
+	struct eng_peer *p;
 	int ret = -ENOENT;
 
 	if (!ep_enter(ep))
@@ -342,6 +345,7 @@ int o2g_peer_error(struct o2g_ep *ep, int rank, char *text, size_t size)
 	p = eng_peer_known(ep, rank);
 	if (p && p->lost) {
 		snprintf(text, size, "%s", error_of(p));
+		eng_ended_told(p);
 		ret = 0;
 	} else if (!eng_peer_exists(ep, rank)) {
 		ret = -EINVAL;

@@ -373,7 +373,7 @@ static void give_up(struct tcp_conn *k)
 		n += snprintf(ours + n, sizeof(ours) - n, "%s%s", i ? ", " : "",
 			      tcp_addr_text(&c->addrs[i], text, sizeof(text)));
 	tcp_conn_lost(
-		k, -O2G_ERR_PEER,
+		k, -EHOSTUNREACH,
 		"no connection in %llu s (O2G_TCP_TIMEOUT) to port %u of %s, from %s; O2G_TCP_INTERFACES chooses the interfaces",
 		(unsigned long long)tcp_timeout_us() / 1000000, d->port, theirs,
 		ours);
@@ -393,7 +393,7 @@ static void nobody_there(struct tcp_conn *k)
 
 	describe(k->dial, theirs, sizeof(theirs));
 	tcp_conn_lost(
-		k, -O2G_ERR_PEER,
+		k, -EHOSTUNREACH,
 		"its process has ended, since nobody listens at port %u of %s; or a firewall refuses connections",
 		k->dial->port, theirs);
 }

@@ -1,10 +1,28 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * unreachable sendrecv|waitall: each rank sends to the next one and receives from
+ * unreachable sendrecv|waitall|wait|test|free: each rank sends to the next one and receives from
  * the one before, and none can reach another. For tests/system/unreachable.sh. Not
  * in testlist.
  */
 #include "check.h"
+
+static void await(MPI_Request r[2], const char *how)
+{
+	int done = 0;
+
+	if (!strcmp(how, "waitall")) {
+		MPI_Waitall(2, r, MPI_STATUSES_IGNORE);
+	} else if (!strcmp(how, "wait")) {
+		MPI_Wait(&r[0], IGNORE);
+		MPI_Wait(&r[1], IGNORE);
+	} else if (!strcmp(how, "test")) {
+		while (!done)
+			MPI_Testall(2, r, &done, MPI_STATUSES_IGNORE);
+	} else {
+		MPI_Request_free(&r[1]);
+		MPI_Wait(&r[0], IGNORE);
+	}
+}
 
 int main(int argc, char **argv)
 {
@@ -21,7 +39,7 @@ int main(int argc, char **argv)
 	} else {
 		MPI_Irecv(in, 8, MPI_CHAR, from, 0, WORLD, &r[0]);
 		MPI_Isend(out, 8, MPI_CHAR, to, 0, WORLD, &r[1]);
-		MPI_Waitall(2, r, MPI_STATUSES_IGNORE);
+		await(r, argv[1]);
 	}
 	printf("rank %d has had an answer\n", rank);
 	return finish();
