@@ -7,6 +7,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "job.h"
 #include "spawned.h"
 #include "util.h"
@@ -14,8 +15,13 @@
 static const int caught[] = { SIGINT,  SIGTERM, SIGHUP,	 SIGQUIT, SIGUSR1,
 			      SIGUSR2, SIGTSTP, SIGCONT, SIGCHLD };
 
+/* timeout(1), and some that end jobs, send a signal to mpiexec and at once to its
+ * process group as well. The user who asks again takes longer. */
+#define ONE_SIGNAL_MS 100
+
 static struct watch watch;
 static sigset_t before;
+static uint64_t asked_ns; /* when the end was asked for first */
 
 /* A host that is not there yet: its ranks can be passed nothing, and the others
  * would wait for them. */
@@ -36,6 +42,9 @@ static void end_wanted(int sig)
 		io_give_up();
 		return;
 	}
+	if (sig == job.signal &&
+	    o2g_now_ns() - asked_ns < ONE_SIGNAL_MS * 1000000ull)
+		return;
 	if (job.signal || job.ending) {
 		if (!job.ending && !under_is())
 			say("signal %d (%s) again; the job is ended at once",
@@ -51,6 +60,7 @@ static void end_wanted(int sig)
 		return;
 	}
 	job.signal = sig;
+	asked_ns = o2g_now_ns();
 	if (!under_is())
 		say("signal %d (%s) is passed on to all ranks; a second one ends the job at once",
 		    sig, strsignal(sig));

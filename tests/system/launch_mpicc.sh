@@ -32,6 +32,7 @@ shows "$inc" "$MPICC" -showme:compile
 shows "$link" "$MPICC" --showme:link
 shows "$dir/include" "$MPICC" -showme:incdirs
 shows "$dir/lib" "$MPICC" -showme:libdirs
+shows mpi_o2g "$MPICC" -showme:libs
 shows cc "$MPICC" -showme:command
 shows "cc $inc x.c $link" "$MPICC" --showme x.c
 "$MPICC" --showme:version | grep -Eq '[0-9]+\.[0-9]+\.[0-9]+' || fail "-showme:version"

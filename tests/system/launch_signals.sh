@@ -35,6 +35,11 @@ for sig in INT TERM HUP USR1 USR2; do
 	expect_rc 0
 done
 
+# timeout(1) sends it twice, to mpiexec and to its process group: that is one.
+timeout -s INT -k 5 1 "$MPIEXEC" -n 3 sh -c 'trap "sleep 0.5; echo got; exit 0" INT
+	while :; do sleep 0.1; done' </dev/null >"$TMP/out" 2>"$TMP/err"
+[ "$(grep -c got "$TMP/out")" = 3 ] || { cat "$TMP/err"; fail "no time to end after SIGINT"; }
+
 # Ranks that do nothing about it die of it.
 start -n 3 sh -c 'echo ready; exec sleep 20'
 kill -INT $mpiexec
