@@ -9,6 +9,7 @@
 
 #include <poll.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <sys/epoll.h>
 #include <sys/syscall.h>
@@ -24,10 +25,16 @@
 /* A pidfd, -ESRCH when there is no such process, -ENOSYS. */
 int shm_pidfd(u32 pid)
 {
-	int fd = syscall(SYS_pidfd_open, pid, 0);
+	static atomic_bool none; /* valgrind complains about each attempt */
+	int fd;
 
+	if (atomic_load_explicit(&none, memory_order_relaxed))
+		return -ENOSYS;
+	fd = syscall(SYS_pidfd_open, pid, 0);
 	if (fd >= 0)
 		return fd;
+	if (errno == ENOSYS)
+		atomic_store_explicit(&none, true, memory_order_relaxed);
 	return errno == ESRCH ? -ESRCH : -ENOSYS;
 }
 

@@ -100,6 +100,11 @@ static void set_x(struct args_state *s, char **v)
 	strings_add(&s->opt->env.pass, v[0]);
 }
 
+static void set_iface(struct args_state *s, char **v)
+{
+	args_interfaces(s, v[0]);
+}
+
 static void set_envall(struct args_state *s, char **v)
 {
 	s->app->env.all = true;
@@ -352,6 +357,7 @@ static const struct option {
 	{ "envlist", 1, set_envlist },
 	{ "genvlist", 1, set_genvlist },
 	{ "x", 1, set_x },
+	{ "iface", 1, set_iface },
 	{ "envall", 0, set_envall },
 	{ "genvall", 0, set_genvall },
 	{ "envnone", 0, set_envnone },
@@ -462,13 +468,14 @@ static void check_values(const char *arg, int there, int needed)
 		     needed > 1 ? "s" : "");
 }
 
-static int skip_foreign(int argc, char **argv, int i)
+static int skip_foreign(struct args_state *s, int argc, char **argv, int i)
 {
 	int values = args_foreign(argv[i]);
 
 	if (values < 0)
 		no_option(argv[i]);
 	check_values(argv[i], argc - i - 1, values);
+	args_foreign_take(s, argv + i, values);
 	return i + 1 + values;
 }
 
@@ -482,7 +489,7 @@ static int parse_options(struct args_state *s, int argc, char **argv, int i)
 			return i + 1;
 		s->name = argv[i];
 		if (!o) {
-			i = skip_foreign(argc, argv, i);
+			i = skip_foreign(s, argc, argv, i);
 			continue;
 		}
 		check_values(argv[i], argc - i - 1, o->values);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 /*
  * Options of MPICH's and Open MPI's mpiexec that command lines bring along, and that
- * change nothing here. They are accepted, and one line says which. An option that would
- * change where or what runs is not among them.
+ * change nothing here. They are accepted, and one line says which. Which interfaces to
+ * use they say in ways of their own, and that is heeded.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +29,7 @@ static const struct {
 	{ "print-rank-map print-all-exitcodes disable-hostname-propagation "
 	  "enable-x disable-x info usempx",
 	  0 },
-	{ "iface order-nodes topolib demux ckpointlib ckpoint-prefix "
+	{ "order-nodes topolib demux ckpointlib ckpoint-prefix "
 	  "ckpoint-interval localhost binding control-port nameserver",
 	  1 },
 };
@@ -48,13 +48,26 @@ int args_foreign(const char *arg)
 {
 	const char *name = arg + strspn(arg, "-");
 
-	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
-		if (!args_has_name(known[i].names, name))
-			continue;
-		note(arg);
-		return known[i].values;
-	}
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+		if (args_has_name(known[i].names, name))
+			return known[i].values;
 	return -1;
+}
+
+void args_interfaces(struct args_state *s, const char *which)
+{
+	char *text = xprintf("O2G_TCP_INTERFACES=%s", which);
+
+	strings_add(&s->opt->env.set, text);
+	free(text);
+}
+
+void args_foreign_take(struct args_state *s, char **arg, int values)
+{
+	if (values == 2 && !strcmp(arg[1], "btl_tcp_if_include"))
+		args_interfaces(s, arg[2]);
+	else
+		note(arg[0]);
 }
 
 void args_foreign_note(void)

@@ -22,9 +22,12 @@ void args_launcher(struct args_state *s, char *what);
 
 /* --- args_foreign.c --- */
 
-/* How many values an option has that others' mpiexec knows, and that we need not do
- * anything about; it is noted. -1: it is none. */
+/* How many values an option has that others' mpiexec knows, but not ours. -1: it is
+ * none. */
 int args_foreign(const char *arg);
+/* It is noted, unless it says which interfaces to use. */
+void args_foreign_take(struct args_state *s, char **arg, int values);
+void args_interfaces(struct args_state *s, const char *which);
 /* Says once which there were. */
 void args_foreign_note(void);
 

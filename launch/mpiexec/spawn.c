@@ -229,6 +229,9 @@ static const char *hint(const struct start_app *app)
 		       absolute ? "" : "/", name);
 	there = *name && access(path, X_OK) == 0;
 	free(path);
+	if (strchr(name, '/') && !there && !absolute && app->wdir[0])
+		return xprintf("; check the path, which begins in %s",
+			       app->wdir);
 	if (strchr(name, '/'))
 		return there ? "; the file is there, but not what its first line names (#!), or the loader it was linked for" :
 			       "; check the path";

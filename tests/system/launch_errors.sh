@@ -17,7 +17,7 @@ says()
 
 says 127 'cannot start nosuchprogram on .*: No such file or directory; give its path' \
 	-n 2 nosuchprogram
-says 127 'cannot start \./nosuch on .*: No such file or directory; check the path' \
+says 127 'cannot start \./nosuch on .*: No such file or directory; check the path, which begins in /' \
 	-n 2 ./nosuch
 printf '#!/bin/sh\n' >"$TMP/here"
 chmod +x "$TMP/here"

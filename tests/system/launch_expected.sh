@@ -194,6 +194,10 @@ expect_rc 0
 expect_lines "$TMP/out" 2
 expect_lines "$TMP/err" 1
 expect "$TMP/err" 'these are not needed here, and ignored: --oversubscribe, --allow-run-as-root, --mca$'
+for how in "-iface lo" "--mca btl_tcp_if_include lo"; do
+	run $how -n 1 sh -c 'echo "$O2G_TCP_INTERFACES"'
+	[ "$(cat "$TMP/out" "$TMP/err")" = lo ] || fail "$how chooses no interface"
+done
 refused '--mca needs 2 more arguments' --mca x
 refused '-nolocal is not an option' -nolocal -n 2 true
 exit 0
