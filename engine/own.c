@@ -100,9 +100,25 @@ static int direct(struct o2g_req *r)
 				   &addr);
 }
 
+/*
+ * May an operation need us while the program computes? One that sends does as long as
+ * not all of it has left; answers can wait until the program comes back. Threads that
+ * would take each of them as it comes keep one that sends much in many puts from doing
+ * so. The request may be gone.
+ */
+static bool rma_needs_us(const struct o2g_peer *p, const struct o2g_req *r,
+			 enum o2g_req_kind kind)
+{
+	if (kind == O2G_REQ_GET || !o2g_list_empty(&p->ops))
+		return true;
+	return p->waiting.prev == &r->link && r->state == O2G_ST_XMIT;
+}
+
 /* Afterwards it may be over, and gone if nobody waits for it. */
 static int own_rma(struct o2g_ep *ep, struct eng_req *r)
 {
+	const struct o2g_peer *p = r->core.peer;
+	enum o2g_req_kind kind = r->core.kind;
 	bool is_long = r->core.len > ENG_ASYNC_MIN;
 	int err = direct(&r->core);
 
@@ -117,7 +133,7 @@ static int own_rma(struct o2g_ep *ep, struct eng_req *r)
 		o2g_proto_get(&ep->core, &r->core);
 	else
 		o2g_proto_atomic(&ep->core, &r->core);
-	if (unlikely(is_long))
+	if (unlikely(is_long) && rma_needs_us(p, &r->core, kind))
 		eng_async_want(ep);
 	return 0;
 }

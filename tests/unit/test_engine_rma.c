@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "peer.h"
+
 #define BYTES (1u << 20)
 
 static _Alignas(64) unsigned char mine[BYTES];
@@ -361,6 +363,54 @@ static void target_computes(void)
 	close_memory();
 }
 
+/* --- who is woken while the origin computes --- */
+
+static bool thread_is_wanted(void)
+{
+	bool yes;
+
+	ep_lock(ep);
+	yes = ep->async_wanted;
+	ep_unlock(ep);
+	return yes;
+}
+
+/* A put of so many bytes on a connection that has nothing else to do. */
+static bool put_wants_thread(size_t bytes)
+{
+	static unsigned char big[BYTES];
+	struct o2g_target t = at(0);
+	bool yes;
+
+	CHECK(!o2g_rma_put(ep, &t, &(struct o2g_seg){ big, bytes }, 1));
+	yes = thread_is_wanted();
+	CHECK(!o2g_flush(ep, &count));
+	return yes;
+}
+
+/* A long put that the socket has taken is only answered; a get is to come in. */
+static void departs(void)
+{
+	struct o2g_target t = at(0);
+	static unsigned char in[BYTES];
+
+	open_memory(O2G_READ | O2G_WRITE);
+	if (me == 1) {
+		CHECK(fetch(O2G_NO_OP, O2G_U64, 0, 0) == 0);
+		for (int i = 0; i < 50; i++)
+			CHECK(!put_wants_thread(40 << 10));
+		CHECK(!o2g_rma_get(ep, &t, &(struct o2g_seg){ in, BYTES }, 1));
+		CHECK(thread_is_wanted());
+		CHECK(!o2g_flush(ep, &count));
+	}
+	close_memory();
+}
+
+static void departed__tcp(void **state)
+{
+	job("tcp", 2, departs, -1);
+}
+
 /* --- memory that is deregistered in the middle --- */
 
 #define LONG_ONE (8u << 20)
@@ -554,6 +604,7 @@ int main(void)
 		BOTH(hammered),
 		BOTH(computing),
 		BOTH(dying),
+		cmocka_unit_test(departed__tcp),
 		T(elements__self),
 		T(refusals__self),
 		T(many__self),
