@@ -87,6 +87,7 @@ struct o2g_ep {
 	unsigned spin_us; /* adapted */
 	unsigned spin_max_us;
 	unsigned short_sleeps, spin_patience;
+	u64 moved;   /* bytes of the last operation on memory of a peer */
 	u64 awaited; /* bytes the waiting thread hopes for */
 	bool oversubscribed;
 	u64 offered;  /* when the core was last offered to others */

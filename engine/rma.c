@@ -44,6 +44,7 @@ static int start(struct o2g_ep *ep, struct eng_peer *p, struct eng_req *r,
 	r->core.offset = at->offset;
 	r->core.tag = 0;
 	r->detached = !at->req;
+	ep->moved = r->core.len;
 	if (at->counter)
 		eng_counter_start(at->counter, r);
 	err = carrier_of(ep, p)->rma(ep, r);
@@ -314,8 +315,10 @@ int o2g_flush(struct o2g_ep *ep, struct o2g_counter *counter)
 
 	if (unlikely(!ep_enter(ep)))
 		return -O2G_ERR_FORKED;
-	if (likely(counter->pending))
+	if (likely(counter->pending)) {
+		ep->awaited = ep->moved;
 		eng_wait_locked(ep, all_done, counter, -1);
+	}
 	error = counter->error;
 	counter->error = 0;
 	ep_unlock(ep);
