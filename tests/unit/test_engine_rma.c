@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /* sources: tests/unit/engine_fixture.c */
 /* Operations on registered memory, over each channel. */
+#include "peer.h"
+
 #include "engine_fixture.h"
 
 #include <signal.h>
 #include <stdlib.h>
 #include <time.h>
-
-#include "peer.h"
 
 #define BYTES (1u << 20)
 
