@@ -158,14 +158,34 @@ static bool should_move(const struct dsm_proto *p, struct dsm_page *pg)
 		(p->move_after && pg->runs == p->move_after));
 }
 
+/* The one copy has died with a writer. Or nobody has one, after somebody has lied. */
+static void perish(struct dsm_proto *p, u32 page)
+{
+	struct dsm_page *pg = &p->pages[page];
+	dsm_set asking = pg->readers | pg->writers;
+
+	if (pg->busy)
+		asking |= dsm_only(pg->asker);
+	pg->gone = 1;
+	pg->alone = pg->busy = 0;
+	pg->pending = pg->readers = pg->writers = 0;
+	for (; asking; asking &= asking - 1)
+		gone(p, dsm_first(asking), page);
+}
+
 static void finish_write(struct dsm_proto *p, u32 page, const void *data)
 {
 	struct dsm_page *pg = &p->pages[page];
 	unsigned flags = dsm_has(pg->copies, pg->asker) ? 0 :
 			 pg->filled			? DSM_DATA :
 							  DSM_ZERO;
-	bool moves = should_move(p, pg);
+	bool moves;
 
+	if (flags & DSM_DATA && !data) {
+		perish(p, page);
+		return;
+	}
+	moves = should_move(p, pg);
 	pg->busy = 0;
 	pg->filled = pg->alone = 1;
 	pg->copies = dsm_only(pg->asker);
@@ -293,21 +313,6 @@ int dsm_home_given(struct dsm_proto *p, unsigned from, u32 page,
 	}
 	run(p, page, data);
 	return 0;
-}
-
-/* The one copy has died with a writer. */
-static void perish(struct dsm_proto *p, u32 page)
-{
-	struct dsm_page *pg = &p->pages[page];
-	dsm_set asking = pg->readers | pg->writers;
-
-	if (pg->busy)
-		asking |= dsm_only(pg->asker);
-	pg->gone = 1;
-	pg->alone = pg->busy = 0;
-	pg->pending = pg->readers = pg->writers = 0;
-	for (; asking; asking &= asking - 1)
-		gone(p, dsm_first(asking), page);
 }
 
 void dsm_home_lost(struct dsm_proto *p, unsigned node, u32 page)

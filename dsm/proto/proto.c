@@ -108,6 +108,8 @@ int dsm_receive(struct dsm_proto *p, unsigned from, const struct dsm_msg *m,
 		dsm_home_ask(p, m->page, m->node, m->access, m->flags);
 		return 0;
 	case DSM_GRANT:
+		if (dsm_home(p, m->page) == p->self)
+			return -EPROTO; /* who could grant it to its home? */
 		dsm_node_grant(p, from, m->page, m->access, m->flags, data);
 		return 0;
 	case DSM_TAKE:

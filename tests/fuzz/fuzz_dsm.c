@@ -44,6 +44,7 @@ static void any_send(void *ctx, unsigned to, const struct dsm_msg *msg,
 		     const void *data)
 {
 	CHECK(to < DSM_NODES && msg->page < 2);
+	CHECK(!data == !(msg->flags & DSM_DATA));
 }
 
 static void any_install(void *ctx, u32 page, enum dsm_access access,
@@ -99,21 +100,26 @@ static void receive_anything(struct input *in)
 	static const u8 data = 1;
 
 	while (in->left) {
-		struct dsm_msg m = { in_u8(in), in_u8(in), in_u8(in), in_u8(in),
-				     0 };
-		u8 from = in_u8(in);
+		struct dsm_msg m = { in_u8(in) & 7, in_u8(in) & 3, in_u8(in),
+				     in_u8(in), 0 };
+		u8 from = in_u8(in), rank = 1 + (from & 7);
 
 		m.page = from >> 6;
+		if (dsm_has(g.proto.dead, rank))
+			continue;
 		switch (from >> 4 & 3) {
 		case 0:
 			dsm_want(&g.proto, m.page & 1, 1 + (m.access & 1),
 				 m.flags & 1);
 			break;
 		case 1:
-			dsm_resume(&g.proto, m.page & 1);
+			if (m.type)
+				dsm_resume(&g.proto, m.page & 1);
+			else
+				dsm_lost(&g.proto, rank, 0, 2);
 			break;
 		default:
-			dsm_receive(&g.proto, 1 + (from & 7), &m,
+			dsm_receive(&g.proto, rank, &m,
 				    from & 8 ? &data : NULL);
 		}
 	}
