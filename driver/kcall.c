@@ -392,6 +392,20 @@ bool o2gk_probe(struct o2gk_ep *ep, u32 source, u64 tag, u64 mask,
 }
 EXPORT_SYMBOL_GPL(o2gk_probe);
 
+u64 o2gk_queued(struct o2gk_ep *ep, u32 peer)
+{
+	struct o2gk_peer *p;
+	u64 n = 0;
+
+	o2gk_ep_lock(ep);
+	p = o2gk_peer_find(ep, peer);
+	if (p)
+		n = p->txq_len;
+	o2gk_ep_unlock(ep, O2GK_NESTED, NULL);
+	return n;
+}
+EXPORT_SYMBOL_GPL(o2gk_queued);
+
 /* --- registered memory --- */
 
 static u64 add(struct o2gk_ep *ep, struct o2gk_mem *m)

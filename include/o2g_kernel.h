@@ -182,6 +182,17 @@ int o2gk_disconnect(struct o2gk_ep *ep, u32 peer);
  */
 bool o2gk_is_connected(struct o2gk_ep *ep, u32 peer);
 
+/**
+ * o2gk_queued() - how much is in line for a peer?
+ * @ep: the endpoint
+ * @peer: its number
+ *
+ * A peer that does not read what it is sent makes this grow. Any context.
+ *
+ * Return: packets that have not been given to TCP yet; 0 for a peer of the same host.
+ */
+u64 o2gk_queued(struct o2gk_ep *ep, u32 peer);
+
 /* --- memory --- */
 
 enum o2gk_memory {

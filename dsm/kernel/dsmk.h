@@ -67,8 +67,10 @@ struct dsmk_node {
 	dsm_set liars;	      /* whom we have yet to give up */
 	struct list_head out; /* struct dsmk_send, in this order */
 	bool sending;	      /* somebody takes them off */
+	u32 nsent;	      /* that they have */
 	struct list_head sends; /* that are free */
 	u32 nsends;
+	u32 unsent[DSM_NODES];	 /* messages to each that are not over yet */
 	struct list_head spares; /* pages, by lru */
 	u32 nspares;
 
@@ -128,18 +130,22 @@ struct dsmk_region {
 	struct dsmk_slot *slots;
 	struct page *ready[DSMK_READY];
 	struct page *lifted; /* that was taken last, if its content is wanted */
-	bool frozen;	     /* a death is being dealt with: nothing else is */
-	bool backlog;	     /* messages wait, and all that come do */
-	bool closing;	     /* workers end */
-	u32 fetching;	     /* backlog_work waits for this node, plus 1 */
+	struct list_head records; /* struct dsmk_send, for what it brings about */
+	u32 nrecords;
+	bool frozen;	      /* a death is being dealt with: nothing else is */
+	bool closing;	      /* workers end */
+	dsm_set late;	      /* whose messages wait with o2g.ko */
+	u32 nlate[DSM_NODES]; /* ... that we have told to, and all behind them */
+	u32 fetching;	      /* late_work waits for this node, plus 1 */
+	u32 served;	      /* ... and has served this one last */
 	struct list_head takes;
 	bool kick; /* one of them can be taken earlier than it seemed */
 
 	wait_queue_head_t waits[DSMK_WAITS]; /* by page */
 	wait_queue_head_t take_wait;
 	struct delayed_work take_work;
-	struct work_struct backlog_work;
-	struct o2gk_request request; /* of backlog_work */
+	struct work_struct late_work;
+	struct o2gk_request request; /* of late_work */
 	void *buffer;
 };
 
@@ -180,7 +186,7 @@ void dsmk_take_work(struct work_struct *w);
 /* arrive.c */
 /* As struct o2gk_owner's. */
 bool dsmk_arrived(struct o2gk_ep *ep, void *private, const struct o2gk_msg *m);
-void dsmk_backlog_work(struct work_struct *w);
+void dsmk_late_work(struct work_struct *w);
 
 /* loss.c */
 /* A node has died, in any context. */
@@ -196,13 +202,13 @@ struct dsmk_send {
 	struct dsmk_node *node;
 	struct page *page; /* the content; ours */
 	u32 to;
+	bool counted; /* in node->unsent */
 	u64 tag;
 	struct o2gk_request req;
 };
 
 /* out.c */
-/* Under r->lock, and there is one: dsmk_stock_check(). */
-void dsmk_out_add(struct dsmk_node *n, u32 to, u64 tag, struct page *page);
+void dsmk_out_add(struct dsmk_send *s, u32 to, u64 tag, struct page *page);
 /* Without locks; @flags as of struct o2gk_request. */
 void dsmk_out_flush(struct dsmk_node *n, u32 flags);
 void dsmk_out_work(struct work_struct *w);
@@ -240,6 +246,10 @@ bool dsmk_stock_check(struct dsmk_region *r);
 void dsmk_spare_put(struct dsmk_node *n, struct page *page);
 struct dsmk_send *dsmk_send_get(struct dsmk_node *n);
 void dsmk_send_put(struct dsmk_send *s);
+/* Under r->lock: one of those that the region has for this message. */
+struct dsmk_send *dsmk_stock_record(struct dsmk_region *r);
+/* What a region has of it goes back. */
+void dsmk_stock_return(struct dsmk_region *r);
 void dsmk_stock_drop(struct dsmk_node *n);
 
 /* user.c */

@@ -240,6 +240,17 @@ const struct vm_operations_struct dsmk_vm_ops = {
 
 /* --- hints --- */
 
+/* No more than these are under way for a hint: their home has to hold them all. */
+#define WINDOW 1024
+
+static int wait_for_window(struct dsmk_region *r, u32 index,
+			   enum dsm_access access)
+{
+	dsmk_out_flush(r->node, 0);
+	return wait_event_interruptible(*dsmk_wait_of(r, index),
+					is_answered(r, index, access));
+}
+
 int dsmk_want(struct dsmk_region *r, u32 first, u32 n, enum dsm_access access,
 	      bool home)
 {
@@ -247,6 +258,9 @@ int dsmk_want(struct dsmk_region *r, u32 first, u32 n, enum dsm_access access,
 	int err = 0;
 
 	for (index = first; !err && index < first + n; index++) {
+		if (index - first >= WINDOW &&
+		    wait_for_window(r, index - WINDOW, access))
+			return -EINTR;
 		err = ask(r, index, access, home, false);
 		if (err == -EAGAIN)
 			err = 0; /* it is a hint */

@@ -58,7 +58,7 @@ static void tell(struct dsmk_region *r, u32 who)
 	spin_lock_bh(&r->lock);
 	r->frozen = true;
 	spin_unlock_bh(&r->lock);
-	while (page < r->proto.npages)
+	while (page < r->proto.npages && !READ_ONCE(r->closing))
 		page = tell_portion(r, who, page);
 	spin_lock_bh(&r->lock);
 	r->frozen = false;

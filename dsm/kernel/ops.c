@@ -67,12 +67,15 @@ static void op_send(void *ctx, unsigned int to, const struct dsm_msg *msg,
 		    const void *data)
 {
 	struct dsmk_region *r = ctx;
+	struct dsmk_send *s = dsmk_stock_record(r);
 
+	if (WARN_ON_ONCE(!s))
+		return;
 	count(&r->counts->messages, 1);
 	count(&r->counts->bytes, sizeof(*msg) + (data ? PAGE_SIZE : 0));
 	if (msg->type == DSM_GRANT && msg->access == DSM_WRITE)
 		count_writer(r, msg->page, to);
-	dsmk_out_add(r->node, to, dsmk_tag(r->id, msg),
+	dsmk_out_add(s, to, dsmk_tag(r->id, msg),
 		     data ? page_to_send(r, msg->page, data) : NULL);
 }
 

@@ -12,20 +12,29 @@
 #include <linux/jiffies.h>
 #include <linux/slab.h>
 
-void dsmk_out_add(struct dsmk_node *n, u32 to, u64 tag, struct page *page)
-{
-	struct dsmk_send *s = dsmk_send_get(n);
+#define UNSENT_MOST 32768 /* to a node that does not take them */
+#define QUEUE_LOOK 256	  /* messages; then we look how many o2g.ko has */
 
-	if (WARN_ON_ONCE(!s)) {
-		if (page)
-			dsmk_spare_put(n, page);
-		return;
-	}
+/* A node that asks, and does not read what it is sent, is given up. */
+static void too_many(struct dsmk_node *n, u32 to)
+{
+	lockdep_assert_held(&n->lock);
+	n->liars |= dsm_only(to);
+	queue_work(n->wq, &n->loss_work);
+}
+
+void dsmk_out_add(struct dsmk_send *s, u32 to, u64 tag, struct page *page)
+{
+	struct dsmk_node *n = s->node;
+
 	s->to = to;
 	s->tag = tag;
 	s->page = page;
+	s->counted = true;
 	spin_lock_bh(&n->lock);
 	list_add_tail(&s->link, &n->out);
+	if (++n->unsent[to] == UNSENT_MOST)
+		too_many(n, to);
 	spin_unlock_bh(&n->lock);
 }
 
@@ -41,13 +50,16 @@ static int send(struct dsmk_node *n, struct dsmk_send *s, u32 flags)
 	struct o2gk_seg seg = { .kind = O2GK_PAGE,
 				.length = PAGE_SIZE,
 				.page = page };
+	u32 to = s->to;
 	int err;
 
 	s->req.done = sent;
 	s->req.flags = flags;
-	err = o2gk_isend(n->ep, s->to, s->tag, &seg, page ? 1 : 0, &s->req);
+	err = o2gk_isend(n->ep, to, s->tag, &seg, page ? 1 : 0, &s->req);
 	if (err == -ENOMEM)
 		return err;
+	if (!(++n->nsent % QUEUE_LOOK) && o2gk_queued(n->ep, to) > UNSENT_MOST)
+		dsmk_node_lies(n, to);
 	if (err)
 		dsmk_send_put(s);
 	if (page)

@@ -88,8 +88,11 @@ static int make_table(struct dsmk_region *r)
 	r->buffer = (void *)__get_free_page(GFP_KERNEL_ACCOUNT);
 	if (!r->proto.pages || !r->slots || !r->buffer)
 		return -ENOMEM;
-	for (i = 0; i < n; i++)
+	for (i = 0; i < n; i++) {
 		INIT_LIST_HEAD(&r->slots[i].taken);
+		if (i % 1024 == 1023)
+			cond_resched();
+	}
 	return 0;
 }
 
@@ -97,12 +100,12 @@ static void free_pages_of(struct dsmk_region *r)
 {
 	u32 i;
 
-	for (i = 0; r->slots && i < r->proto.npages; i++)
+	for (i = 0; r->slots && i < r->proto.npages; i++) {
 		if (r->slots[i].page)
 			put_page(r->slots[i].page);
-	for (i = 0; i < DSMK_READY; i++)
-		if (r->ready[i])
-			put_page(r->ready[i]);
+		if (i % 1024 == 1023)
+			cond_resched();
+	}
 	if (r->lifted)
 		put_page(r->lifted);
 }
@@ -111,6 +114,7 @@ static void free_pages_of(struct dsmk_region *r)
 static void free_region(struct dsmk_region *r)
 {
 	free_pages_of(r);
+	dsmk_stock_return(r);
 	free_counts(r);
 	vfree(r->proto.pages);
 	vfree(r->slots);
@@ -148,12 +152,13 @@ static struct dsmk_region *new_region(struct dsmk_node *n,
 	r->id = a->id;
 	r->hold_us = a->hold_us;
 	spin_lock_init(&r->lock);
+	INIT_LIST_HEAD(&r->records);
 	INIT_LIST_HEAD(&r->takes);
 	for (i = 0; i < DSMK_WAITS; i++)
 		init_waitqueue_head(&r->waits[i]);
 	init_waitqueue_head(&r->take_wait);
 	INIT_DELAYED_WORK(&r->take_work, dsmk_take_work);
-	INIT_WORK(&r->backlog_work, dsmk_backlog_work);
+	INIT_WORK(&r->late_work, dsmk_late_work);
 	r->proto = (struct dsm_proto){ .ops = &dsmk_ops,
 				       .ctx = r,
 				       .npages = a->bytes / PAGE_SIZE,
@@ -208,15 +213,16 @@ static void forget(struct dsmk_region *r)
 	spin_lock_bh(&n->lock);
 	list_del(&r->link);
 	spin_unlock_bh(&n->lock);
+	WRITE_ONCE(r->closing, true);
 	dsmk_region_put(r);
 	wait_for_completion(&r->unused);
-	WRITE_ONCE(r->closing, true);
+	smp_mb(); /* as in arrive.c: one of us sees what the other has written */
 	fetching = READ_ONCE(r->fetching);
 	if (fetching) { /* it is slow, or does not want to: no reason to wait */
 		o2gk_disconnect(n->ep, fetching - 1);
 		dsmk_node_lost(n, fetching - 1);
 	}
-	cancel_work_sync(&r->backlog_work);
+	cancel_work_sync(&r->late_work);
 	cancel_delayed_work_sync(&r->take_work);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 /*
  * A message that has come must not fail for lack of memory in the middle. So before one is
- * given to the protocol there are enough free records for all that it may send, and pages
+ * given to the protocol the region has enough records for all that it may send, and pages
  * for the content that it may bring. Where that cannot be had at once, which is in
  * softirq, the message waits and a worker gets the memory.
  *
@@ -48,6 +48,9 @@ void dsmk_send_put(struct dsmk_send *s)
 	bool keep;
 
 	spin_lock_bh(&n->lock);
+	if (s->counted)
+		n->unsent[s->to]--;
+	s->counted = false;
 	keep = n->nsends < 2 * most_sends(n);
 	if (keep) {
 		list_add(&s->link, &n->sends);
@@ -139,6 +142,34 @@ int dsmk_stock_fill(struct dsmk_node *n)
 	return fatal_signal_pending(current) ? -EINTR : -ENOMEM;
 }
 
+/* Others have a part of what the node has, so what a region needs is its own. */
+static bool records_ready(struct dsmk_region *r)
+{
+	struct dsmk_send *s;
+
+	while (r->nrecords < most_sends(r->node)) {
+		s = dsmk_send_get(r->node);
+		if (!s)
+			return false;
+		list_add(&s->link, &r->records);
+		r->nrecords++;
+	}
+	return true;
+}
+
+struct dsmk_send *dsmk_stock_record(struct dsmk_region *r)
+{
+	struct dsmk_send *s =
+		list_first_entry_or_null(&r->records, struct dsmk_send, link);
+
+	lockdep_assert_held(&r->lock);
+	if (s) {
+		list_del(&s->link);
+		r->nrecords--;
+	}
+	return s;
+}
+
 static bool pages_ready(struct dsmk_region *r)
 {
 	u32 i;
@@ -159,12 +190,25 @@ bool dsmk_stock_check(struct dsmk_region *r)
 	bool enough;
 
 	lockdep_assert_held(&r->lock);
-	if (READ_ONCE(n->nsends) >= most_sends(n) && pages_ready(r))
+	if (records_ready(r) && pages_ready(r))
 		return true;
 	before = set_active_memcg(n->memcg);
 	enough = fill(n, DSMK_READY, GFP_ATOMIC | __GFP_ACCOUNT | __GFP_NOWARN);
 	set_active_memcg(before);
-	return enough && pages_ready(r);
+	return enough && records_ready(r) && pages_ready(r);
+}
+
+/* Nobody else knows the region any more. */
+void dsmk_stock_return(struct dsmk_region *r)
+{
+	struct dsmk_send *s, *next;
+	u32 i;
+
+	list_for_each_entry_safe(s, next, &r->records, link)
+		dsmk_send_put(s);
+	for (i = 0; i < DSMK_READY; i++)
+		if (r->ready[i])
+			put_page(r->ready[i]);
 }
 
 void dsmk_stock_drop(struct dsmk_node *n)

@@ -12,7 +12,8 @@
 #include <linux/pagemap.h>
 
 #define FRESH_US 10000 /* for a thread to map what it has waited for */
-#define PINNED_US 100  /* before looking again whether it is in use */
+#define PINNED_US 100  /* before looking again whether it is in use, at least */
+#define PINNED_MOST_US 20000
 #define FROZEN_US 1000
 #define SLEEP_US 2000 /* what is due later is for a timer */
 
@@ -55,6 +56,15 @@ static bool is_pinned(const struct dsmk_slot *s)
 	return page_count(s->page) > (int)(2 + s->lockers);
 }
 
+/* One that is used for long is looked at less often. */
+static u32 look_again(const struct dsmk_slot *s)
+{
+	u32 now = dsmk_now_us();
+
+	return now +
+	       clamp_t(u32, (now - s->came) / 8, PINNED_US, PINNED_MOST_US);
+}
+
 /* With the page's lock, and it is not mapped: it goes, if it can. */
 static void give(struct dsmk_region *r, struct dsmk_slot *s)
 {
@@ -62,7 +72,7 @@ static void give(struct dsmk_region *r, struct dsmk_slot *s)
 	if (r->frozen || !dsmk_stock_check(r)) {
 		s->due = dsmk_now_us() + FROZEN_US;
 	} else if (is_pinned(s)) {
-		s->due = dsmk_now_us() + PINNED_US;
+		s->due = look_again(s);
 	} else {
 		list_del_init(&s->taken);
 		dsm_resume(&r->proto, (u32)(s - r->slots));

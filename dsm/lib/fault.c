@@ -77,7 +77,8 @@ void dsm_page_arrived(struct o2g_dsm *r, int from, const void *data, size_t len)
 	int err = -EPROTO;
 
 	pthread_mutex_lock(&r->lock);
-	if ((whole || len == sizeof(*msg)) && msg->page < r->proto.npages) {
+	if ((whole || len == sizeof(*msg)) && msg->page < r->proto.npages &&
+	    msg->node < dsm.size) {
 		was_home = dsm_home(&r->proto, msg->page) == r->proto.self;
 		err = dsm_receive(&r->proto, (unsigned)from, msg,
 				  whole ? msg + 1 : NULL);
