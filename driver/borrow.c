@@ -9,6 +9,8 @@
  * killed as well: waiting for the page ends, the copy fails, and so does the
  * connection. That is done when the endpoint is closed, and when its process is gone
  * while a worker keeps the process's memory, and with that the mapping of the endpoint.
+ * And when whoever has sent what a worker copies is given up: a module that closes its
+ * endpoint waits for its memory, and not for a process at the other end (parcel.c).
  */
 #include "kfront.h"
 #include "o2gk.h"
@@ -58,6 +60,17 @@ void o2gk_unborrow(struct o2gk_ep *ep, struct o2gk_borrower *b)
 	spin_unlock(&ep->borrow_lock);
 	disallow_signal(SIGKILL); /* and forget one that has come */
 	mmput(ep->mm);
+}
+
+/* Unless the memory was recalled as well. */
+void o2gk_borrow_on(struct o2gk_ep *ep)
+{
+	disallow_signal(SIGKILL);
+	allow_kernel_signal(SIGKILL);
+	spin_lock(&ep->borrow_lock);
+	if (ep->recalled)
+		send_sig(SIGKILL, current, 1);
+	spin_unlock(&ep->borrow_lock);
 }
 
 void o2gk_recall(struct o2gk_ep *ep)

@@ -113,6 +113,7 @@ struct o2gk_peer {
 	struct list_head met; /* its owner has still to hear that it is there, */
 	struct list_head untold;       /* ... that it is lost: */
 	u32 telling;		       /* so many things */
+	u32 lent;		       /* requests that are over but for that */
 	struct o2gk_atomic_send tuned; /* what its socket was like before */
 };
 

@@ -179,6 +179,8 @@ void o2gk_reserve_free(struct o2gk_ep *ep);
 /* False: the process is dead, or the endpoint is being closed. */
 bool o2gk_borrow(struct o2gk_ep *ep, struct o2gk_borrower *b);
 void o2gk_unborrow(struct o2gk_ep *ep, struct o2gk_borrower *b);
+/* It was killed for what it has just done, and goes on with something else. */
+void o2gk_borrow_on(struct o2gk_ep *ep);
 /* For good: whoever waits for a page of it does not wait any longer. */
 void o2gk_recall(struct o2gk_ep *ep);
 /* @mm: of the process that has set it up. */

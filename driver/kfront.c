@@ -65,6 +65,25 @@ static void fill(struct o2gk_kreq *kr)
 	req->message = recv ? core->msg_len : core->len;
 }
 
+/* Only what is sent is read by others, so there is a peer. */
+static void lend(struct o2gk_kreq *kr)
+{
+	kr->lent_to = o2gk_peer_of(kr->req.core.peer);
+	refcount_inc(&kr->lent_to->refs);
+	WRITE_ONCE(kr->lent_to->lent, kr->lent_to->lent + 1);
+}
+
+static void unlend(struct o2gk_kreq *kr)
+{
+	struct o2gk_peer *p = kr->lent_to;
+
+	if (!p)
+		return;
+	WRITE_ONCE(p->lent, p->lent - 1);
+	wake_up_all(&p->ep->kernel->wait);
+	o2gk_peer_put(p);
+}
+
 void o2gk_kernel_end(struct o2gk_ep *ep, struct o2gk_kreq *kr)
 {
 	struct o2gk_kernel *k = ep->kernel;
@@ -75,6 +94,7 @@ void o2gk_kernel_end(struct o2gk_ep *ep, struct o2gk_kreq *kr)
 		o2gk_pin_later(ep, kr->req.pin);
 	}
 	fill(kr);
+	unlend(kr);
 	if (!(request_of(kr)->flags & O2GK_FROM_WORKER)) {
 		list_add_tail(&kr->link, &k->finished);
 		return;
@@ -97,6 +117,8 @@ static void done(struct o2gk_ep *ep, struct o2gk_req *r)
 	kfree(r->out);
 	if (!r->pin || refcount_dec_and_test(&r->pin->refs))
 		o2gk_kernel_end(ep, kr);
+	else
+		lend(kr);
 }
 
 static struct o2gk_req *find(struct o2gk_ep *ep, u64 id)
@@ -683,7 +705,8 @@ int o2gk_disconnect(struct o2gk_ep *ep, u32 peer)
 	mutex_lock(&ep->mutex);
 	o2gk_peer_forget(ep, peer);
 	mutex_unlock(&ep->mutex);
-	wait_event(ep->kernel->wait, !READ_ONCE(p->telling));
+	wait_event(ep->kernel->wait,
+		   !READ_ONCE(p->telling) && !READ_ONCE(p->lent));
 	o2gk_peer_put(p);
 	return 0;
 }

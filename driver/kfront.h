@@ -20,7 +20,8 @@ struct o2gk_kreq {
 	struct list_head link; /* posted receives; then what is to be told */
 	bool known;
 	bool under_way;
-	struct completion ended; /* for o2gk_wait() */
+	struct o2gk_peer *lent_to; /* held: the other end still reads it */
+	struct completion ended;   /* for o2gk_wait() */
 };
 
 struct o2gk_reach;

@@ -250,6 +250,7 @@ void o2gk_local_drop(struct o2gk_peer *p)
 	l->way[p->side].reading = NULL;
 	way_init(&l->way[p->side]);
 	l->way[p->side].busy = NULL;
+	o2gk_parcel_take_back(p, &l->way[p->side]);
 	spin_unlock_bh(&l->lock);
 }
 
@@ -320,8 +321,10 @@ static bool parcel_next(struct o2gk_peer *q, struct o2gk_parcel *it)
 	spin_lock_bh(&l->lock);
 	tx = take_first(&w->todo);
 	w->busy = tx;
-	if (tx)
+	if (tx) {
 		o2gk_parcel_take(it, tx);
+		w->held = it;
+	}
 	spin_unlock_bh(&l->lock);
 	return tx;
 }
@@ -335,6 +338,7 @@ static bool parcel_back(struct o2gk_peer *q, struct o2gk_parcel *it)
 	bool valid;
 
 	spin_lock_bh(&l->lock);
+	w->held = NULL;
 	valid = w->busy == it->tx;
 	if (valid) {
 		w->busy = NULL;
@@ -387,8 +391,8 @@ static bool receive_one(struct o2gk_peer *q)
 		return false;
 	why = begin(q, &it);
 	if (!why)
-		why = o2gk_parcel_copy(q, &it);
-	if (!parcel_back(q, &it) && !why)
+		why = o2gk_parcel_copy_held(q, &it);
+	if (!parcel_back(q, &it))
 		why = O2GD_LOST_CLOSED;
 	end(q, &it, why);
 	return true;

@@ -24,7 +24,10 @@ struct o2gk_way {
 	struct o2g_tx *busy; /* being copied: in no list */
 	/* all others, in order: mail.c */
 	struct o2g_list mail;
-	struct o2g_tx *reading;	 /* a request's, being received: in no list */
+	struct o2g_tx *reading;	  /* a request's, being received: in no list */
+	struct o2gk_parcel *held; /* what busy is in, */
+	const struct o2gk_parcel *copied; /* that or the late one, by: */
+	struct task_struct *copier;
 	struct o2gk_parcel late; /* begun; a worker must go on with it */
 	bool is_late;
 	struct o2g_hdr next; /* of the first, which waits for memory */
@@ -57,6 +60,15 @@ void o2gk_parcel_put(struct o2gk_peer *q, struct o2gk_parcel *it);
 bool o2gk_parcel_to_user(const struct o2gk_parcel *it);
 /* Copy the body to where the core wants it: 0, or why the peer is lost. */
 enum o2gd_lost o2gk_parcel_copy(struct o2gk_peer *q, struct o2gk_parcel *it);
+/*
+ * The same in a worker, with what has been held. The process's memory may never come, nor
+ * memory for what the packet brings about, and the sender may need its own: it takes that
+ * back, or has the copy end.
+ */
+enum o2gd_lost o2gk_parcel_copy_held(struct o2gk_peer *q,
+				     struct o2gk_parcel *it);
+/* Under link->lock and ep->lock of @p, who gives up. */
+void o2gk_parcel_take_back(struct o2gk_peer *p, struct o2gk_way *w);
 
 /* mail.c; with the socket's lock of @q, in a worker: what mail has left to it. */
 void o2gk_mail_late(struct o2gk_peer *q);

@@ -112,7 +112,7 @@ static enum o2gd_lost end(struct o2gk_peer *q, struct o2gk_link *l,
 			  struct o2gk_way *w, struct o2gk_parcel *it,
 			  enum o2gd_lost why)
 {
-	if (!give_back(l, w, it) && !why)
+	if (!give_back(l, w, it))
 		why = O2GD_LOST_CLOSED;
 	if (!why)
 		o2gk_parcel_end(q, it);
@@ -220,7 +220,7 @@ void o2gk_mail_late(struct o2gk_peer *q)
 	if (!late)
 		return;
 	if (!q->lost)
-		why = o2gk_parcel_copy(q, &w->late);
+		why = o2gk_parcel_copy_held(q, &w->late);
 	o2gk_ep_lock(q->ep);
 	if (q->lost)
 		forget(q, l, w, &w->late);

@@ -6,6 +6,7 @@
 #include "local.h"
 
 #include <linux/bvec.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 
 #include "trace.h"
@@ -68,8 +69,14 @@ void o2gk_parcel_end(struct o2gk_peer *q, struct o2gk_parcel *it)
 
 void o2gk_parcel_put(struct o2gk_peer *q, struct o2gk_parcel *it)
 {
+	struct o2gk_pin *pin;
+
+	spin_lock(&q->link->lock); /* or the sender takes it back just now */
+	pin = it->pin;
+	it->pin = NULL;
+	spin_unlock(&q->link->lock);
+	o2gk_pin_put(q->ep, pin);
 	o2gk_mem_put(q->ep, it->mem);
-	o2gk_pin_put(q->ep, it->pin);
 	kfree(it->ctl);
 }
 
@@ -129,4 +136,65 @@ enum o2gd_lost o2gk_parcel_copy(struct o2gk_peer *q, struct o2gk_parcel *it)
 	copied = it->ctl ? copy_to_iter(it->ctl->body + it->off, n, &to) == n :
 			   copy_pages(it, n, &to);
 	return copied ? 0 : O2GD_LOST_ERROR;
+}
+
+/* --- what a worker holds of a sender's --- */
+
+/* It is over as soon as whoever copies it has found that it is not there. */
+static void take_back(struct o2gk_peer *p, struct o2gk_way *w,
+		      struct o2gk_parcel *it)
+{
+	if (it == w->copied)
+		return;
+	o2gk_pin_put(p->ep, it->pin);
+	it->pin = NULL;
+}
+
+void o2gk_parcel_take_back(struct o2gk_peer *p, struct o2gk_way *w)
+{
+	if (w->copier && o2gk_parcel_to_user(w->copied))
+		send_sig(SIGKILL, w->copier, 1);
+	if (w->held)
+		take_back(p, w, w->held);
+	if (w->is_late)
+		take_back(p, w, &w->late);
+}
+
+/* False: the sender has taken it back. */
+static bool begin_copy(struct o2gk_link *l, struct o2gk_way *w,
+		       const struct o2gk_parcel *it)
+{
+	bool is_there;
+
+	spin_lock_bh(&l->lock);
+	is_there = it->ctl || it->pin;
+	if (is_there) {
+		w->copied = it;
+		w->copier = current;
+	}
+	spin_unlock_bh(&l->lock);
+	return is_there;
+}
+
+static void end_copy(struct o2gk_peer *q, struct o2gk_way *w)
+{
+	spin_lock_bh(&q->link->lock);
+	w->copied = NULL;
+	w->copier = NULL;
+	spin_unlock_bh(&q->link->lock);
+	if (unlikely(signal_pending(current)))
+		o2gk_borrow_on(q->ep);
+}
+
+enum o2gd_lost o2gk_parcel_copy_held(struct o2gk_peer *q,
+				     struct o2gk_parcel *it)
+{
+	struct o2gk_way *w = &q->link->way[!q->side];
+	enum o2gd_lost why;
+
+	if (!begin_copy(q->link, w, it))
+		return O2GD_LOST_CLOSED;
+	why = o2gk_parcel_copy(q, it);
+	end_copy(q, w);
+	return why;
 }

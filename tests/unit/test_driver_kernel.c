@@ -8,6 +8,7 @@
 #include "world.h"
 
 #include "o2g_kernel.h"
+#include "o2gk.h"
 
 static const u64 lengths[] = { 0, 8, 17, 1000, 4096, 4097, 20000, 70000 };
 #define NLENGTHS ARRAY_SIZE(lengths)
@@ -825,6 +826,133 @@ static void o2gk_open__has_no_handlers(void **state)
 	world_run(with_modules);
 }
 
+/* --- memory of a module that its peer, a process, reads --- */
+
+static struct o2gk_request lent;
+
+/* The module sends it so much; none of the process's memory is pinned. */
+static void open_lent(u64 len)
+{
+	mock.no_pins = true;
+	mock.near = true;
+	clear(&lent, sizeof(lent));
+	lent.done = on_done;
+	assert_int_equal(open_one(&ka, 0, &no_handler, 0), 0);
+	assert_int_equal(end_open(&b, 1, 16), 0);
+	mock_tcp_pair(fds);
+	assert_int_equal(attach(&ka, 1, fds[0]), 0);
+	assert_int_equal(end_register(&b, 0, fds[1]), 0);
+	world_close_fds();
+	mock_run();
+	assert_int_equal(end_recv(&b, 2, 2, len), 0);
+}
+
+static void send_lent(u64 len)
+{
+	struct o2gk_seg from = kernel_seg(data, len);
+
+	assert_int_equal(o2gk_isend(ka.ep, 1, 2, &from, 1, &lent), 0);
+}
+
+static void lent_is_over(void)
+{
+	struct o2gd_cqe c;
+
+	assert_int_equal(ended, 1);
+	assert_int_equal(lent.status, -ECONNRESET);
+	assert_int_equal(end_next(&b, &c), 0);
+	assert_int_equal(c.status, -O2G_ERR_PEER);
+}
+
+/* What o2gk_disconnect() does, but for waiting until nobody reads it any more. */
+static void leave_by_another_thread(void)
+{
+	struct task_struct *was = mock_task;
+
+	mock_as(&mock_mm, 1000);
+	mutex_lock(&ka.ep->mutex);
+	assert_int_equal(o2gk_peer_forget(ka.ep, 1), 0);
+	mutex_unlock(&ka.ep->mutex);
+	mock_task = was;
+}
+
+/* A worker copies it to memory of which a page may never come: it is killed, and goes on
+ * with what others have sent. */
+static void leave_in_between(void)
+{
+	mock.may_kill = true;
+	leave_by_another_thread();
+	mock.may_kill = false;
+	assert_int_equal(mock.kills, 1);
+	assert_int_equal(ended, 0); /* it is still being read */
+}
+
+static void leave_while_copied(u64 len)
+{
+	open_lent(len);
+	mock.on_copy = leave_in_between;
+	send_lent(len);
+	mock_run();
+	assert_null(mock.on_copy);
+	lent_is_over();
+}
+
+static void leave_a_long_one(void)
+{
+	leave_while_copied(50000);
+}
+
+static void leave_mail(void)
+{
+	leave_while_copied(10000);
+}
+
+/* A worker has it, and waits for memory of the process's cgroup. */
+static void leave_the_hungry(void)
+{
+	if (ended)
+		return;
+	leave_by_another_thread();
+	assert_int_equal(ended, 1);
+	mock.refuse_longer = 0;
+}
+
+static void leave_while_starved(void)
+{
+	struct o2gk_ep *ep;
+
+	open_lent(50000);
+	ep = b.file.private_data;
+	ep->file.dump_free = 0;
+	mock.refuse_longer = 2048;
+	mock.on_wait = leave_the_hungry;
+	send_lent(50000);
+	mock_run();
+	lent_is_over();
+}
+
+/* It is left to a worker, which has something else to do. */
+static void leave_before(void)
+{
+	open_lent(10000);
+	send_lent(10000);
+	assert_int_equal(ended, 0);
+	assert_int_equal(o2gk_disconnect(ka.ep, 1), 0);
+	lent_is_over();
+}
+
+static void o2gk_disconnect__while_read(void **state)
+{
+	static void (*const ways[])(void) = { leave_a_long_one, leave_mail,
+					      leave_while_starved,
+					      leave_before };
+
+	for (size_t i = 0; i < ARRAY_SIZE(ways); i++) {
+		body = ways[i];
+		world_run(with_modules);
+	}
+}
+
 /* The other end gives up, closes, while this one has requests and memory registered. */
 static void closing(void)
 {
@@ -871,6 +999,7 @@ int main(void)
 		cmocka_unit_test(o2gk_connect__killed),
 		cmocka_unit_test(o2gk_put__and_get),
 		cmocka_unit_test(o2gk_open__has_no_handlers),
+		cmocka_unit_test(o2gk_disconnect__while_read),
 		cmocka_unit_test(o2gk_close__under_way),
 	};
 

@@ -245,7 +245,7 @@ void kthread_unuse_mm(struct mm_struct *mm)
 	worker.mm = NULL;
 }
 
-static bool is_killable;
+static bool is_killable, is_killed;
 
 void allow_kernel_signal(int sig)
 {
@@ -258,13 +258,16 @@ void disallow_signal(int sig)
 {
 	if (current != &worker || !is_killable)
 		mock_bug("was not allowed", __func__);
-	is_killable = false;
+	is_killable = is_killed = false;
 }
 
-/* There is one thread: a worker that waits cannot be met. */
+/* There is one thread: a worker that waits is met in a callback only. */
 int send_sig(int sig, struct task_struct *t, int priv)
 {
-	mock_bug("a worker is left", __func__);
+	if (!mock.may_kill || t != &worker || !is_killable)
+		mock_bug("a worker is left", __func__);
+	mock.kills++;
+	is_killed = true;
 	return 0;
 }
 
@@ -888,6 +891,8 @@ bool mock_signal_pending(void)
 {
 	bool is = mock.signal;
 
+	if (current == &worker)
+		return is_killed;
 	mock.signal = false;
 	return is;
 }
