@@ -5,19 +5,14 @@
  * others use libo2g's operations on registered memory. Both are single
  * instructions at rank 0's host, so they agree.
  */
-#define _GNU_SOURCE
-#include <fcntl.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/random.h>
-#include <unistd.h>
 
 #include "coll/algorithms.h"
 #include "comm/comm.h"
 #include "env/errors.h"
+#include "io/memory.h"
 #include "io/shared.h"
 #include "io/view.h"
 #include "process/nodes.h"
@@ -25,51 +20,37 @@
 
 #define BYTES 4096
 
-/* The memory. */
+/* What is in the memory. */
 struct page {
+	uint64_t secret;
 	int64_t pointer; /* in etypes of the view */
-	uint64_t secret; /* it is the right one */
 };
 
 struct io_shared {
+	struct io_memory memory;
 	struct page *page; /* NULL: not mapped here */
-	int fd;		   /* rank 0's, while others map it */
 	struct o2g_mem *mem;
 	struct o2g_key key;
 	atomic_bool moved; /* by this rank, since it was at 0 */
 };
 
 /* What rank 0 tells the others. */
-struct where {
-	int pid, fd;
-	uint64_t secret;
+struct told {
+	struct io_where where;
 	struct o2g_key key;
 };
 
 /* --- making it --- */
 
-static void map(struct io_shared *s, int fd)
-{
-	void *p = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-
-	if (p != MAP_FAILED)
-		s->page = p;
-}
-
-static int make(struct io_shared *s, MPI_Offset at, struct where *w)
+static int make(struct io_shared *s, MPI_Offset at, struct told *t)
 {
 	int err;
 
-	s->fd = memfd_create("o2g-file", MFD_CLOEXEC);
-	if (s->fd >= 0 && !ftruncate(s->fd, BYTES))
-		map(s, s->fd);
-	if (!s->page)
+	if (!io_memory_make(&s->memory, BYTES, &t->where))
 		return mpii_fail(MPI_ERR_NO_MEM,
 				 "no memory for the shared file pointer");
+	s->page = (struct page *)s->memory.p;
 	s->page->pointer = at;
-	if (getrandom(&s->page->secret, sizeof(s->page->secret),
-		      GRND_NONBLOCK) < 0)
-		s->page->secret = (uintptr_t)s;
 	err = o2g_mem_register(mpii.ep, s->page, sizeof(*s->page),
 			       O2G_READ | O2G_WRITE, &s->mem, &s->key);
 	if (err)
@@ -77,27 +58,8 @@ static int make(struct io_shared *s, MPI_Offset at, struct where *w)
 				 "the shared file pointer cannot be "
 				 "registered: %s",
 				 o2g_strerror(err));
-	*w = (struct where){ getpid(), s->fd, s->page->secret, s->key };
+	t->key = s->key;
 	return MPI_SUCCESS;
-}
-
-/* In another namespace of processes that is nothing, or another file. */
-static void find(struct io_shared *s, const struct where *w)
-{
-	char path[64];
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%d/fd/%d", w->pid, w->fd);
-	fd = open(path, O_RDWR | O_CLOEXEC);
-	if (fd < 0)
-		return;
-	if (lseek(fd, 0, SEEK_END) == BYTES)
-		map(s, fd);
-	close(fd);
-	if (s->page && s->page->secret != w->secret) {
-		munmap(s->page, BYTES);
-		s->page = NULL;
-	}
 }
 
 static bool same_host(const struct mpii_file *f)
@@ -110,29 +72,28 @@ static bool same_host(const struct mpii_file *f)
 int io_shared_init(struct mpii_file *f, MPI_Offset at)
 {
 	struct io_shared *s = calloc(1, sizeof(*s));
-	struct where w;
+	struct told t;
 	int code = MPI_SUCCESS, err;
 
-	memset(&w, 0, sizeof(w));
+	memset(&t, 0, sizeof(t));
 	f->shared = s;
 	if (!s)
 		code = mpii_fail(MPI_ERR_NO_MEM, "out of memory");
 	else
-		*s = (struct io_shared){ .fd = -1, .moved = at != 0 };
+		*s = (struct io_shared){ .memory = io_memory_none(),
+					 .moved = at != 0 };
 	if (!code && f->comm->rank == 0)
-		code = make(s, at, &w);
-	err = io_spread(f, &w, sizeof(w));
+		code = make(s, at, &t);
+	err = io_spread(f, &t, sizeof(t));
 	if (!err && !code && f->comm->rank != 0) {
-		s->key = w.key;
-		if (same_host(f))
-			find(s, &w);
+		s->key = t.key;
+		if (same_host(f) && io_memory_find(&s->memory, BYTES, &t.where))
+			s->page = (struct page *)s->memory.p;
 	}
 	/* All have mapped it now, or cannot. */
 	err = err ? err : io_agree_now(f, code, 0, "the shared pointer of");
-	if (s && s->fd >= 0) {
-		close(s->fd);
-		s->fd = -1;
-	}
+	if (s)
+		io_memory_seal(&s->memory);
 	return err;
 }
 
@@ -144,10 +105,7 @@ void io_shared_free(struct mpii_file *f)
 		return;
 	if (s->mem)
 		o2g_mem_deregister(s->mem);
-	if (s->page)
-		munmap(s->page, BYTES);
-	if (s->fd >= 0)
-		close(s->fd);
+	io_memory_free(&s->memory);
 	free(s);
 	f->shared = NULL;
 }
