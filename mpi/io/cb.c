@@ -5,6 +5,7 @@
 #include "comm/comm.h"
 #include "env/errors.h"
 #include "io/cb.h"
+#include "io/near.h"
 #include "process/nodes.h"
 
 /* --- who --- */
@@ -14,6 +15,11 @@ static int node_of(const struct mpii_file *f, int rank)
 	return mpii_nodes_known() ?
 		       mpii_node_of(mpii_comm_peer(f->comm, rank)) :
 		       0;
+}
+
+bool io_cb_same_host(const struct mpii_file *f, int rank)
+{
+	return node_of(f, rank) == node_of(f, f->comm->rank);
 }
 
 static int by_number(const void *a, const void *b)
@@ -75,6 +81,10 @@ static bool appoint(struct mpii_file *f, struct io_cb *cb)
 		return false;
 	nodes = number_on_nodes(f, room, room + n, room + 2 * n);
 	cb->one_host = nodes == 1;
+	cb->company = false;
+	for (int i = 0; i < n; i++)
+		if (i != f->comm->rank && io_cb_same_host(f, i))
+			cb->company = true;
 	choose(f, cb, room, nodes);
 	free(room);
 	return true;
@@ -87,25 +97,23 @@ int io_cb_init(struct mpii_file *f)
 	f->cb = cb;
 	if (cb) {
 		cb->aggs = malloc(f->comm->size * sizeof(*cb->aggs));
+		cb->near = calloc(f->comm->size, sizeof(*cb->near));
+		for (int i = 0; cb->near && i < f->comm->size; i++)
+			cb->near[i].memory = io_memory_none();
 		atomic_flag_clear(&cb->busy);
 	}
-	if (!cb || !cb->aggs || !appoint(f, cb))
+	if (!cb || !cb->aggs || !cb->near || !appoint(f, cb))
 		return mpii_fail(MPI_ERR_NO_MEM, "out of memory");
 	return MPI_SUCCESS;
-}
-
-static void free_windows(struct io_cb *cb)
-{
-	free(cb->window[0]);
-	free(cb->window[1]);
-	cb->window[0] = cb->window[1] = NULL;
 }
 
 void io_cb_free(struct mpii_file *f)
 {
 	if (!f->cb)
 		return;
-	free_windows(f->cb);
+	if (f->cb->near)
+		io_near_free(f->cb);
+	free(f->cb->near);
 	free(f->cb->aggs);
 	free(f->cb);
 	f->cb = NULL;
@@ -114,7 +122,7 @@ void io_cb_free(struct mpii_file *f)
 void io_cb_hints(struct mpii_file *f, const struct io_hints *h)
 {
 	io_drain(f);
-	free_windows(f->cb);
+	io_near_free(f->cb);
 	f->hints = *h;
 	appoint(f, f->cb);
 }

@@ -13,7 +13,10 @@
 #define MPII_IO_CB_H
 
 #include "io/file.h"
+#include "io/memory.h"
 #include "io/view.h"
+
+struct io_near;
 
 #define IO_VIEW_BLOCKS 16 /* what a view that is sent around may have */
 
@@ -29,8 +32,11 @@ struct io_cb {
 	int naggs;
 	int me; /* this rank's place among them, or -1 */
 	bool one_host;
-	char *window[2];  /* each of half a buffer, or NULL */
-	atomic_flag busy; /* windows are in use by another access */
+	bool company;	       /* other ranks are on this host */
+	char *window[2];       /* each of half a buffer, or NULL */
+	atomic_flag busy;      /* windows are in use by another access */
+	struct io_where where; /* our windows, for other ranks of this host */
+	struct io_near *near;  /* those of all aggregators */
 };
 
 /* MPI codes with words. */
@@ -48,6 +54,7 @@ struct io_theirs io_cb_theirs(const struct io_view *v, int i);
 /* Other hints, the same at all ranks. */
 void io_cb_hints(struct mpii_file *f, const struct io_hints *h);
 
+bool io_cb_same_host(const struct mpii_file *f, int rank);
 int io_cb_nodes(const struct mpii_file *f);
 /* Domains and windows begin at multiples of this. */
 MPI_Count io_cb_unit(const struct mpii_file *f);

@@ -205,6 +205,8 @@ static int run(const struct coll *k, struct io_access *a, int code,
 	if (code && mpii_last_text(code))
 		snprintf(words, sizeof(words), "%s", mpii_last_text(code));
 	tell(a, code, &told[k->c->rank]);
+	if (x)
+		told[k->c->rank].where = io_exchange_where(x);
 	err = tell_all(k, told, sizeof(*told));
 	if (!err && code)
 		return mpii_fail(code, "%s", words);

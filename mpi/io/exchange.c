@@ -8,7 +8,9 @@
  * round every aggregator handles one window, and every rank sends it, or gets
  * from it, what it has there: since views never go back, that is one range of
  * its data, and one message. The aggregator receives it right into its place in
- * the window, with the blocks of the rank's view there as datatype.
+ * the window, with the blocks of the rank's view there as datatype. Ranks of its host
+ * have the window mapped (near.h), and put their data there, or take it, themselves:
+ * then the message only says so.
  *
  * There are two windows, and the disk is used by other threads: while one is
  * written, the next is received, and while one is sent, the next is read.
@@ -22,17 +24,18 @@
 
 #include "io/exchange_in.h"
 
-#define DOMAIN_MIN (256 << 10) /* bytes for which an aggregator is worth it */
+/* Bytes for which an aggregator is worth it, unless they are many windows. */
+#define DOMAIN_MIN (256 << 10)
 
 static void divide(struct io_exchange *x)
 {
 	const struct io_plan *p = x->plan;
 	MPI_Count unit = io_cb_unit(x->a->f), range;
+	MPI_Count least = min_count(DOMAIN_MIN, io_cb_window(x->a->f));
 
 	x->base = p->lo / unit * unit;
 	range = p->hi - x->base;
-	x->naggs = (int)min_count(x->cb->naggs,
-				  (range + DOMAIN_MIN - 1) / DOMAIN_MIN);
+	x->naggs = (int)min_count(x->cb->naggs, (range + least - 1) / least);
 	x->domain = (range + x->naggs - 1) / x->naggs;
 	x->domain = (x->domain + unit - 1) / unit * unit;
 	x->window = min_count(io_cb_window(x->a->f), x->domain);
@@ -45,12 +48,11 @@ static bool get_windows(struct io_exchange *x)
 	MPI_Count bytes = io_cb_window(x->a->f);
 
 	x->own_windows = !atomic_flag_test_and_set(&cb->busy);
+	if (x->own_windows && !io_near_make(x->a->f, &x->where))
+		return false;
 	for (int i = 0; i < 2; i++) {
 		struct window *w = &x->win[i];
 
-		if (x->own_windows && !cb->window[i])
-			cb->window[i] = aligned_alloc(
-				4096, (bytes + 4095) / 4096 * 4096);
 		w->buf = x->own_windows ? cb->window[i] : malloc(bytes);
 		w->parts = calloc(x->a->f->comm->size, sizeof(*w->parts));
 		w->x = x;
@@ -79,7 +81,7 @@ struct io_exchange *io_exchange_create(struct io_access *a)
 	x->sent = calloc(naggs, sizeof(*x->sent));
 	x->packed = calloc(naggs, sizeof(*x->packed));
 	x->come = calloc(naggs, sizeof(*x->come));
-	x->reqs = calloc(n + 3 * (size_t)naggs, sizeof(*x->reqs));
+	x->reqs = calloc(2 * (size_t)n + 4 * (size_t)naggs, sizeof(*x->reqs));
 	x->taken = calloc(n, sizeof(*x->taken));
 	if (x->sent && x->packed && x->come && x->reqs && x->taken &&
 	    (!listed || x->lists) && (x->cb->me < 0 || get_windows(x)))
@@ -104,6 +106,7 @@ void io_exchange_destroy(struct io_exchange *x)
 		atomic_flag_clear(&x->cb->busy);
 	for (int i = 0; x->lists && i < x->cb->naggs; i++)
 		io_part_free(&x->lists[i].part);
+	io_part_free(&x->mine);
 	free(x->lists);
 	free(x->sent);
 	free(x->packed);
@@ -113,11 +116,19 @@ void io_exchange_destroy(struct io_exchange *x)
 	free(x);
 }
 
+struct io_where io_exchange_where(const struct io_exchange *x)
+{
+	return x->where;
+}
+
 int io_exchange(struct io_exchange *x, const struct coll *k,
 		const struct io_plan *plan)
 {
 	struct io_access *a = x->a;
+	int err = io_near_meet(k, a->f, plan->told);
 
+	if (err)
+		return err;
 	x->k = k;
 	x->plan = plan;
 	divide(x);

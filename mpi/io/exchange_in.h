@@ -7,6 +7,7 @@
 #include "comm/comm.h"
 #include "io/aside.h"
 #include "io/exchange.h"
+#include "io/near.h"
 #include "io/part.h"
 
 /* A window, at its aggregator. */
@@ -33,10 +34,15 @@ struct list {
 	MPI_Count told; /* how far of our data was told about */
 };
 
-/* One message of a round that is read: where it goes. */
+/* What we have in the window of an aggregator in one round, and the message that
+ * brings it, or says that the window is free. */
 struct coming {
 	MPI_Count at, n;
-	int req; /* -1: our own window, or failed */
+	int req; /* -1: our own window, or failed, or none */
+	/* of an aggregator whose window we have: */
+	char *near;    /* NULL: data goes as a message */
+	MPI_Offset lo; /* of the window */
+	size_t got;    /* bytes of it that are there */
 };
 
 struct io_exchange {
@@ -53,11 +59,13 @@ struct io_exchange {
 	MPI_Count *sent;    /* for each aggregator: how far our data has gone */
 	MPI_Count *taken;   /* for each rank: how far its data has come */
 	struct window win[2];
-	bool own_windows; /* of the file's cb */
+	bool own_windows;      /* of the file's cb */
+	struct io_where where; /* they are there for ranks of this host */
+	struct io_part mine;   /* what we have in a window of another */
 	/* messages of one round */
 	struct mpii_req **reqs;
 	int nreqs;
-	struct coming *come; /* for each aggregator, when reading */
+	struct coming *come; /* for each aggregator */
 	char **packed;	     /* for each aggregator: memory in many pieces */
 	int err;	     /* of messages, MPI code */
 };
@@ -100,6 +108,7 @@ int io_post_recv(struct io_exchange *x, void *buf, MPI_Count count,
  * for us before they take them. */
 void io_post_recv_now(struct io_exchange *x, void *buf, MPI_Count bytes,
 		      int rank);
+void io_post_wait_one(struct io_exchange *x, int req);
 void io_post_wait(struct io_exchange *x);
 
 /* Our bytes for a window of round @r: where they are in the data. */
@@ -107,6 +116,9 @@ MPI_Count io_own_range(struct io_exchange *x, int agg, MPI_Count r,
 		       MPI_Count *from);
 /* The memory of these bytes as one piece: itself, or a buffer. NULL: no memory. */
 char *io_own_memory(struct io_exchange *x, int agg, MPI_Count at, MPI_Count n);
+/* Our bytes [from, from + n) as blocks of a window of the file: x->mine. */
+bool io_own_part(struct io_exchange *x, MPI_Count from, MPI_Count n,
+		 MPI_Offset window);
 void io_own_drop(struct io_exchange *x);
 
 /* --- what everyone has in a window (exchange_parts.c) --- */

@@ -45,6 +45,13 @@ static void wait_for(struct io_exchange *x, struct mpii_req **reqs, int n)
 		x->err = err;
 }
 
+void io_post_wait_one(struct io_exchange *x, int req)
+{
+	if (x->k->task)
+		coll_task_wait(x->k, &x->reqs[req], 1);
+	mpii_req_wait(x->reqs[req]);
+}
+
 void io_post_wait(struct io_exchange *x)
 {
 	wait_for(x, x->reqs, x->nreqs);
@@ -96,6 +103,15 @@ char *io_own_memory(struct io_exchange *x, int agg, MPI_Count at, MPI_Count n)
 	if (x->a->write)
 		io_access_pack(x->a, at, x->packed[agg], n);
 	return x->packed[agg];
+}
+
+bool io_own_part(struct io_exchange *x, MPI_Count from, MPI_Count n,
+		 MPI_Offset window)
+{
+	if (io_part_fill(&x->mine, &x->a->place, from, from + n, window))
+		return true;
+	x->a->error = -ENOMEM;
+	return false;
 }
 
 void io_own_drop(struct io_exchange *x)

@@ -18,6 +18,16 @@ void io_window_read(void *arg)
 	w->got = c->lo + got;
 }
 
+/* Those who take theirs from a window themselves have done so; the last two times
+ * nobody needs to know. */
+static void wait_taken(struct io_exchange *x, const struct window *w)
+{
+	for (int i = 0; i < x->plan->n; i++)
+		if (w->parts[i].type.size &&
+		    io_near_has(x->a->f, x->plan->told, i))
+			io_post_recv_now(x, NULL, 0, i);
+}
+
 static void prepare_read(struct io_exchange *x, MPI_Count r)
 {
 	struct window *w = &x->win[r % 2];
@@ -27,6 +37,8 @@ static void prepare_read(struct io_exchange *x, MPI_Count r)
 	io_parts_tell(x, r);
 	if (!is_agg(x))
 		return;
+	if (r >= 2)
+		wait_taken(x, w);
 	io_parts_find(x, w, r);
 	if (x->rounds > 1)
 		io_aside_start(x->k, &w->aside);
@@ -42,6 +54,11 @@ static void send_parts(struct io_exchange *x, struct window *w)
 
 		if (!any)
 			continue;
+		if (io_near_has(x->a->f, x->plan->told, i)) {
+			io_post_send(x, &w->got, sizeof(w->got), coll_bytes(),
+				     i);
+			continue;
+		}
 		io_part_cut(p, (MPI_Offset)w->got);
 		if (i == x->k->c->rank)
 			continue;
@@ -61,11 +78,58 @@ static void short_piece(struct io_exchange *x, MPI_Count at, MPI_Count n,
 		x->a->done = min_count(x->a->done, at + got);
 }
 
+/* From our own window. */
+static void take_own(struct io_exchange *x, struct window *w, struct coming *c)
+{
+	struct io_part *p = &w->parts[x->k->c->rank];
+	char *mem = io_own_memory(x, x->cb->me, c->at, c->n);
+
+	if (!mem)
+		return;
+	mpii_pack(&p->type, w->buf, 1, 0, mem, p->type.size);
+	short_piece(x, c->at, c->n, p->type.size);
+	c->n = p->type.size;
+}
+
+/* From a window that we have mapped, when it is filled. */
+static void take_near(struct io_exchange *x, int agg, MPI_Count r,
+		      struct coming *c)
+{
+	char *mem = io_own_memory(x, agg, c->at, c->n);
+	struct io_part *p = &x->mine;
+
+	if (mem && io_own_part(x, x->a->pos + c->at, c->n, c->lo)) {
+		io_part_cut(p, (MPI_Offset)c->got);
+		mpii_pack(&p->type, c->near, 1, 0, mem, p->type.size);
+		short_piece(x, c->at, c->n, p->type.size);
+		c->n = p->type.size;
+	}
+	if (r + 2 < x->rounds)
+		io_post_send(x, NULL, 0, coll_bytes(), x->cb->aggs[agg]);
+}
+
+static void recv_from(struct io_exchange *x, MPI_Count r, int agg,
+		      struct coming *c)
+{
+	int rank = x->cb->aggs[agg];
+	MPI_Offset hi;
+	char *mem;
+
+	c->near = io_near_window(x->a->f, x->plan->told, agg, r % 2);
+	if (c->near) {
+		window_of(x, agg, r, &c->lo, &hi);
+		c->req = io_post_recv(x, &c->got, sizeof(c->got), coll_bytes(),
+				      rank);
+		return;
+	}
+	mem = io_own_memory(x, agg, c->at, c->n);
+	c->req = io_post_recv(x, mem, mem ? c->n : 0, coll_bytes(), rank);
+}
+
 static void recv_own(struct io_exchange *x, struct window *w, MPI_Count r,
 		     struct coming *come)
 {
 	MPI_Count from;
-	char *mem;
 
 	for (int i = 0; i < x->naggs; i++) {
 		struct coming *c = &come[i];
@@ -75,17 +139,10 @@ static void recv_own(struct io_exchange *x, struct window *w, MPI_Count r,
 		c->req = -1;
 		if (c->n == 0)
 			continue;
-		mem = io_own_memory(x, i, c->at, c->n);
-		if (i == x->cb->me && mem) {
-			struct io_part *p = &w->parts[x->k->c->rank];
-
-			mpii_pack(&p->type, w->buf, 1, 0, mem, p->type.size);
-			short_piece(x, c->at, c->n, p->type.size);
-			c->n = p->type.size;
-		} else if (i != x->cb->me) {
-			c->req = io_post_recv(x, mem, mem ? c->n : 0,
-					      coll_bytes(), x->cb->aggs[i]);
-		}
+		if (i == x->cb->me)
+			take_own(x, w, c);
+		else
+			recv_from(x, r, i, c);
 	}
 }
 
@@ -100,7 +157,8 @@ static void finish_own(struct io_exchange *x, const struct coming *come)
 	io_own_drop(x);
 }
 
-static void wait_reading(struct io_exchange *x, struct coming *come)
+static void wait_reading(struct io_exchange *x, MPI_Count r,
+			 struct coming *come)
 {
 	MPI_Count got;
 
@@ -110,6 +168,10 @@ static void wait_reading(struct io_exchange *x, struct coming *come)
 		if (come[i].req < 0)
 			continue;
 		mpii_req_wait(x->reqs[come[i].req]);
+		if (come[i].near) {
+			take_near(x, i, r, &come[i]);
+			continue;
+		}
 		got = mpii_status_bytes(&x->reqs[come[i].req]->status);
 		short_piece(x, come[i].at, come[i].n, got);
 		come[i].n = got;
@@ -136,7 +198,7 @@ void io_exchange_read(struct io_exchange *x)
 		if (is_agg(x))
 			send_parts(x, w);
 		recv_own(x, w, r, come);
-		wait_reading(x, come);
+		wait_reading(x, r, come);
 		finish_own(x, come);
 	}
 }

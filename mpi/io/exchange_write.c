@@ -15,6 +15,16 @@ void io_window_write(void *arg)
 					 &done);
 }
 
+/* What was here is written: those who put theirs here themselves may do so. The
+ * first time it is free. */
+static void give_free(struct io_exchange *x, struct window *w, MPI_Count r)
+{
+	for (int i = 0; r >= 2 && i < x->plan->n; i++)
+		if (w->parts[i].type.size &&
+		    io_near_has(x->a->f, x->plan->told, i))
+			io_post_send(x, NULL, 0, coll_bytes(), i);
+}
+
 static void recv_parts(struct io_exchange *x, struct window *w)
 {
 	for (int i = 0; i < x->plan->n; i++) {
@@ -22,7 +32,9 @@ static void recv_parts(struct io_exchange *x, struct window *w)
 
 		if (i == x->k->c->rank || !p->type.size)
 			continue;
-		if (p->type.nsegs == 1)
+		if (io_near_has(x->a->f, x->plan->told, i))
+			io_post_recv(x, NULL, 0, coll_bytes(), i);
+		else if (p->type.nsegs == 1)
 			io_post_recv(x, w->buf + p->lo, p->type.size,
 				     coll_bytes(), i);
 		else
@@ -41,25 +53,71 @@ static void keep_own(struct io_exchange *x, struct window *w, MPI_Count at,
 		mpii_unpack(&p->type, w->buf, 1, 0, mem, n);
 }
 
-static void send_own(struct io_exchange *x, struct window *w, MPI_Count r)
+/*
+ * What we have in each window of this round. That a window which we have mapped is
+ * free again is received before what others say about ours: an aggregator says the
+ * one first, and then the other.
+ */
+static void find_own(struct io_exchange *x, MPI_Count r)
 {
-	MPI_Count from, n;
-	char *mem;
+	MPI_Count from;
+	MPI_Offset hi;
 
 	for (int i = 0; i < x->naggs; i++) {
-		n = io_own_range(x, i, r, &from);
-		from -= x->a->pos;
-		if (n == 0)
+		struct coming *c = &x->come[i];
+
+		c->n = io_own_range(x, i, r, &from);
+		c->at = from - x->a->pos;
+		c->req = -1;
+		c->near = NULL;
+		if (c->n == 0 || i == x->cb->me)
 			continue;
-		if (i == x->cb->me) {
-			keep_own(x, w, from, n);
-			continue;
-		}
-		mem = io_own_memory(x, i, from, n);
-		/* Without memory something is sent even so. */
-		io_post_send(x, mem ? mem : x->a->buf, mem ? n : 0,
-			     coll_bytes(), x->cb->aggs[i]);
+		c->near = io_near_window(x->a->f, x->plan->told, i, r % 2);
+		window_of(x, i, r, &c->lo, &hi);
+		if (c->near && r >= 2)
+			c->req = io_post_recv(x, NULL, 0, coll_bytes(),
+					      x->cb->aggs[i]);
 	}
+}
+
+/* Into a window that we have mapped. */
+static void put_near(struct io_exchange *x, int agg, struct coming *c)
+{
+	char *mem = io_own_memory(x, agg, c->at, c->n);
+
+	if (c->req >= 0)
+		io_post_wait_one(x, c->req);
+	if (mem && io_own_part(x, x->a->pos + c->at, c->n, c->lo))
+		mpii_unpack(&x->mine.type, c->near, 1, 0, mem, c->n);
+	io_post_send(x, NULL, 0, coll_bytes(), x->cb->aggs[agg]);
+}
+
+static void send_to(struct io_exchange *x, struct window *w, int agg)
+{
+	struct coming *c = &x->come[agg];
+	char *mem;
+
+	if (c->n == 0)
+		return;
+	if (agg == x->cb->me) {
+		keep_own(x, w, c->at, c->n);
+		return;
+	}
+	if (c->near) {
+		put_near(x, agg, c);
+		return;
+	}
+	mem = io_own_memory(x, agg, c->at, c->n);
+	/* Without memory something is sent even so. */
+	io_post_send(x, mem ? mem : x->a->buf, mem ? c->n : 0, coll_bytes(),
+		     x->cb->aggs[agg]);
+}
+
+/* Not all begin with the same aggregator. */
+static void send_own(struct io_exchange *x, struct window *w)
+{
+	for (int i = 0; i < x->naggs; i++)
+		send_to(x, w, (x->k->c->rank + i) % x->naggs);
 }
 
 void io_exchange_write(struct io_exchange *x)
@@ -74,9 +132,12 @@ void io_exchange_write(struct io_exchange *x)
 			if (w->error && !x->a->error)
 				x->a->error = w->error;
 			io_parts_find(x, w, r);
-			recv_parts(x, w);
+			give_free(x, w, r);
 		}
-		send_own(x, w, r);
+		find_own(x, r);
+		if (is_agg(x))
+			recv_parts(x, w);
+		send_own(x, w);
 		io_post_wait(x);
 		io_own_drop(x);
 		if (!is_agg(x) || x->err || x->a->error)

@@ -317,7 +317,7 @@ static void step(long number)
 {
 	int write = (int)draw(0, 1), where = (int)draw(AT, POINTER);
 	int all = (int)draw(0, 2) > 0, when = (int)draw(NOW, SPLIT);
-	int ordered = draw(0, 4) == 0, kind, n;
+	int ordered = draw(0, 4) == 0, much = draw(0, 6) == 0, kind, n;
 	long bytes[RANKS], pos[RANKS], there = 0;
 	MPI_Offset at[RANKS], now;
 	MPI_Datatype t;
@@ -335,7 +335,8 @@ static void step(long number)
 	for (int r = 0; r < size; r++) {
 		at[r] = draw(0, 50);
 		bytes[r] = draw(0, 5) * draw(0, 100) * esize;
-		if (draw(0, 9) == 0)
+		/* much of one, or of all: several rounds of the exchange */
+		if (much || draw(0, 9) == 0)
 			bytes[r] = draw(0, 4000) * esize;
 	}
 	place_all(where, at, bytes, pos);
@@ -373,7 +374,7 @@ static void step(long number)
 
 static void open_file(int turn)
 {
-	static const char *const sizes[] = { "16777216", "8192", "32768" };
+	static const char *const sizes[] = { "8388608", "4096", "32768" };
 	static const char *const nodes[] = { "1", "2", "3", "16" };
 	static const char *const when[] = { "automatic", "enable", "disable" };
 	MPI_Info info;
