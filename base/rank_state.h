@@ -25,7 +25,7 @@
 
 #define O2G_STATE_MAGIC 0x6732736f
 /* Grows with every change of what is below. */
-#define O2G_STATE_VERSION 2
+#define O2G_STATE_VERSION 3
 #define O2G_STATE_BYTES 32768u /* a rank's piece of the file */
 
 #define O2G_STATE_WAITS 6     /* threads that wait */
@@ -55,8 +55,12 @@ enum o2g_state_doing {
 	O2G_PART_PROBE,
 	O2G_PART_PUT,
 	O2G_PART_GET,
-	O2G_PART_COLL,	/* a nonblocking collective */
-	O2G_PART_LOCK,	/* of a rank's memory in a window */
+	O2G_PART_COLL,	   /* a nonblocking collective */
+	O2G_PART_LOCK,	   /* of a rank's memory in a window */
+	O2G_PART_POST,	   /* MPI_Win_post of a rank, */
+	O2G_PART_COMPLETE, /* MPI_Win_complete */
+	O2G_PART_READY, /* MPI_Pready: partitions are .bytes, marked are .arrived */
+	O2G_PART_PORT,	/* a job that calls, or answers, at a port */
 	O2G_PART_OTHER, /* a generalized request, for instance */
 };
 

@@ -126,6 +126,7 @@ enum why_kind {
 	WHY_NO_MEMORY,
 	WHY_NOT_RECEIVED,
 	WHY_NOBODY_SENDS,
+	WHY_NOT_READY,	   /* partitions that are not marked */
 	WHY_IS_WAITED_FOR, /* a rank that runs, and others wait for it */
 };
 

@@ -25,6 +25,7 @@ const char *why_kind_name(enum why_kind kind)
 		[WHY_NO_MEMORY] = "no-memory",
 		[WHY_NOT_RECEIVED] = "not-received",
 		[WHY_NOBODY_SENDS] = "nobody-sends",
+		[WHY_NOT_READY] = "not-ready",
 		[WHY_IS_WAITED_FOR] = "waited-for",
 	};
 
@@ -442,12 +443,54 @@ static void receives_from_any(const struct why_job *job, struct why_findings *f)
 	free(who);
 }
 
+/* --- partitions --- */
+
+static const struct o2g_state_part *unmarked(const struct why_rank *r)
+{
+	const struct o2g_state_wait *w = why_wait_of(r);
+
+	for (int i = 0; r->does == WHY_WAITS && w && i < w->parts; i++)
+		if (w->part[i].doing == O2G_PART_READY)
+			return &w->part[i];
+	return NULL;
+}
+
+/* Who waits for partitions waits for a rank that waits for itself. */
+static void partitions(const struct why_job *job, struct why_findings *f)
+{
+	bool *who = new_set(job);
+
+	for (int i = 0; i < job->n; i++) {
+		struct text t = { 0 };
+		int n;
+
+		if (!unmarked(&job->rank[i]))
+			continue;
+		n = waiting_for(job, i, who);
+		text_add(&t, "Rank %d ", i);
+		text_does(&t, job, i, false);
+		text_add(
+			&t,
+			": unless another thread of it does that, it waits for ever");
+		if (n) {
+			text_add(&t, ", and ");
+			text_ranks(&t, who, job->n);
+			text_add(&t, n == 1 ? " waits for it" : " wait for it");
+		}
+		text_add(&t, ".");
+		who[i] = true;
+		why_found(job, f, WHY_NOT_READY, &t, who);
+	}
+	free(who);
+}
+
 void why_explain(struct why_job *job, struct why_findings *f)
 {
 	find_all(job);
 	why_messages(job, f);
 	why_collectives(job, f);
 	silent_ranks(job, f);
+	partitions(job, f);
 	circles(job, f);
 	why_not_received(job, f);
 	why_not_entered(job, f);

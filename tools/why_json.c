@@ -16,6 +16,8 @@ static const char *const doing[] = {
 	[O2G_PART_PROBE] = "probe", [O2G_PART_PUT] = "put",
 	[O2G_PART_GET] = "get",	    [O2G_PART_COLL] = "collective",
 	[O2G_PART_LOCK] = "lock",   [O2G_PART_OTHER] = "other",
+	[O2G_PART_POST] = "post",   [O2G_PART_COMPLETE] = "complete",
+	[O2G_PART_READY] = "ready", [O2G_PART_PORT] = "port",
 };
 static const char *const moved[] = {
 	[O2G_MOVED_NOT] = "no",

@@ -136,7 +136,8 @@ static void add_peer(struct text *t, const struct why_job *job, int peer)
 static void add_receive(struct text *t, const struct why_job *job, int rank,
 			const struct o2g_state_part *p)
 {
-	text_add(t, "for a message from ");
+	text_add(t, p->kind == PARTITIONED ? "for partitions from " :
+					     "for a message from ");
 	add_peer(t, job, p->peer);
 	if (p->kind == OF_PROGRAM || p->kind == PARTITIONED) {
 		text_add(t, " with ");
@@ -159,7 +160,10 @@ static void add_send(struct text *t, const struct why_job *job, int rank,
 		     const struct o2g_state_part *p)
 {
 	text_add(t, "to send ");
-	text_bytes(t, p->bytes);
+	if (p->kind == PARTITIONED)
+		text_add(t, "partitions");
+	else
+		text_bytes(t, p->bytes);
 	text_add(t, " to ");
 	add_peer(t, job, p->peer);
 	if (p->kind == OF_PROGRAM || p->kind == PARTITIONED) {
@@ -190,6 +194,17 @@ static void add_holders(struct text *t, const struct why_job *job, int rank,
 	free(whom);
 }
 
+/* A send whose partitions the program has not all marked. */
+static void add_unmarked(struct text *t, const struct why_job *job, int rank,
+			 const struct o2g_state_part *p)
+{
+	text_add(t, "to send partitions with tag %d on ", p->tag);
+	text_comm(t, why_comm(&job->rank[rank], p->context));
+	text_add(t, ", of which %llu of %llu are not marked ready (MPI_Pready)",
+		 (unsigned long long)(p->bytes - p->arrived),
+		 (unsigned long long)p->bytes);
+}
+
 void text_part(struct text *t, const struct why_job *job, int rank,
 	       const struct o2g_state_part *p)
 {
@@ -215,6 +230,20 @@ void text_part(struct text *t, const struct why_job *job, int rank,
 	case O2G_PART_GET:
 		text_add(t, "for an access to the memory of ");
 		add_peer(t, job, p->peer);
+		break;
+	case O2G_PART_POST:
+		text_add(t, "for MPI_Win_post of ");
+		add_peer(t, job, p->peer);
+		break;
+	case O2G_PART_COMPLETE:
+		text_add(t, "for MPI_Win_complete of ");
+		add_peer(t, job, p->peer);
+		break;
+	case O2G_PART_READY:
+		add_unmarked(t, job, rank, p);
+		break;
+	case O2G_PART_PORT:
+		text_add(t, "for another job at a port");
 		break;
 	default:
 		text_add(t, "for a request that is no message");

@@ -25,6 +25,8 @@ struct mpii_announce {
 int mpii_check_partitions(struct mpii_comm *c, int partitions, MPI_Count count,
 			  const struct mpii_type *t, MPI_Info info,
 			  const char *func);
+/* Of the @n partitions of a send, how many the program has marked ready. */
+int mpii_psend_marked(const struct mpii_req *r, int *n);
 int mpii_check_partition(const struct mpii_req *r, int partition, int n,
 			 const char *func);
 

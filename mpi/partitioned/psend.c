@@ -58,6 +58,14 @@ int mpii_check_partition(const struct mpii_req *r, int partition, int n,
 			  partition, n);
 }
 
+int mpii_psend_marked(const struct mpii_req *r, int *n)
+{
+	struct psend *p = r->state;
+
+	*n = p->n;
+	return atomic_load(&p->ready);
+}
+
 /* --- rounds --- */
 
 static bool all_sent(struct psend *p)

@@ -9,6 +9,7 @@
 #include "info/info.h"
 #include "process/port.h"
 #include "process/process.h"
+#include "tools/state.h"
 
 _Static_assert(MPI_MAX_PORT_NAME >= O2G_PORT_NAME_MAX, "name of a port");
 
@@ -100,6 +101,7 @@ static int no_port(const char *name)
 void mpii_port_accept(const char *name, int timeout_ms, struct mpii_fd_way *w)
 {
 	struct port *p;
+	void *told;
 
 	mpii_fd_way(w, -1);
 	pthread_mutex_lock(&lock);
@@ -111,7 +113,9 @@ void mpii_port_accept(const char *name, int timeout_ms, struct mpii_fd_way *w)
 		w->way.err = no_port(name);
 		return;
 	}
+	told = mpii_state_blocks(O2G_PART_PORT);
 	w->fd = o2g_port_accept(p->port, timeout_ms, w->way.secret);
+	mpii_state_goes_on(told);
 	pthread_mutex_lock(&lock);
 	put(p);
 	pthread_mutex_unlock(&lock);
@@ -148,8 +152,11 @@ static int call_error(int err, const char *name, int timeout_ms)
 
 void mpii_port_call(const char *name, int timeout_ms, struct mpii_fd_way *w)
 {
+	void *told = mpii_state_blocks(O2G_PART_PORT);
+
 	mpii_fd_way(w, -1);
 	w->fd = o2g_port_connect(name, timeout_ms, w->way.secret);
+	mpii_state_goes_on(told);
 	if (w->fd < 0)
 		w->way.err = call_error(w->fd, name, timeout_ms);
 }

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "coll/coll.h"
+#include "partitioned/partitioned.h"
 #include "pt2pt/complete.h"
 #include "win/win.h"
 
@@ -121,6 +122,24 @@ void mpii_state_add(struct o2g_state_wait *w, const struct o2g_pending *p)
 		note_coll(w, part);
 }
 
+static void look_at_partitions(struct o2g_state_part *part,
+			       const struct mpii_req *r)
+{
+	bool send = r->kind == MPII_REQ_PSEND;
+	int n, marked;
+
+	part->doing = send ? O2G_PART_SEND : O2G_PART_RECV;
+	part->kind = MPII_CTX_PART;
+	part->peer = r->peer < 0 ? O2G_STATE_NONE :
+				   mpii_comm_peer(r->comm, r->peer);
+	if (send && (marked = mpii_psend_marked(r, &n)) < n) {
+		part->doing = O2G_PART_READY;
+		part->peer = O2G_STATE_NONE;
+		part->bytes = (uint64_t)n;
+		part->arrived = (uint64_t)marked;
+	}
+}
+
 static void add_other(struct o2g_state_wait *w, const struct mpii_req *r)
 {
 	struct o2g_state_part *part = new_part(w);
@@ -136,10 +155,7 @@ static void add_other(struct o2g_state_wait *w, const struct mpii_req *r)
 		part->doing = O2G_PART_COLL;
 		part->tag = (int)coll_task_number(r);
 	} else if (r->kind == MPII_REQ_PSEND || r->kind == MPII_REQ_PRECV) {
-		part->doing = r->kind == MPII_REQ_PSEND ? O2G_PART_SEND :
-							  O2G_PART_RECV;
-		part->peer = r->peer < 0 ? O2G_STATE_ANY :
-					   mpii_comm_peer(r->comm, r->peer);
+		look_at_partitions(part, r);
 	}
 }
 
@@ -229,6 +245,33 @@ static void ends(void *arg, void *mine)
 	w->call[0] = '\0';
 	write_ends(&w->number);
 	__atomic_store_n(&w->used, 0, __ATOMIC_RELEASE);
+}
+
+void *mpii_state_blocks(enum o2g_state_doing doing)
+{
+	struct o2g_state_wait *w = begins(NULL);
+	struct timespec t;
+
+	if (!w)
+		return NULL;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	write_begins(&w->number);
+	w->since_ns = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+	w->any = 0;
+	w->parts = w->parts_all = 1;
+	w->collective = w->seq = w->context = 0;
+	w->part[0] = (struct o2g_state_part){ .doing = (uint8_t)doing,
+					      .peer = O2G_STATE_NONE,
+					      .tag = O2G_STATE_NONE };
+	write_ends(&w->number);
+	__atomic_store_n(&w->used, 2, __ATOMIC_RELEASE);
+	return w;
+}
+
+void mpii_state_goes_on(void *wait)
+{
+	if (wait)
+		ends(NULL, wait);
 }
 
 /* --- locks --- */

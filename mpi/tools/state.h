@@ -34,6 +34,10 @@ void mpii_state_in_coll(struct o2g_state_wait *w, const struct mpii_comm *c,
 void mpii_state_add_target(struct o2g_state_wait *w, enum o2g_state_doing doing,
 			   const struct mpii_comm *c, int rank);
 
+/* A wait that libo2g does not see, from now until it goes on. */
+void *mpii_state_blocks(enum o2g_state_doing doing);
+void mpii_state_goes_on(void *wait);
+
 /* --- what others may wait for --- */
 
 /* This rank has locked, or unlocks, the memory of a rank of @c. */

@@ -14,6 +14,7 @@
 #include "win/host.h"
 #include "win/pscw.h"
 #include "win/remote.h"
+#include "tools/state.h"
 
 static struct win_pscw *pscw_of(struct mpii_win *w)
 {
@@ -133,6 +134,7 @@ static int post(struct mpii_win *w, MPI_Group group, int assert)
 	if (err)
 		return err;
 	w->pscw->exposed = true;
+	w->pscw->only_origin = n == 1 ? origins[0] : -1;
 	w->pscw->expected += (unsigned)n;
 	if (!(assert &MPI_MODE_NOCHECK))
 		err = notify(w, origins, n);
@@ -213,6 +215,7 @@ MPII_ALIAS(Win_test);
 struct post_wait {
 	atomic_uint *word;
 	unsigned want;
+	int rank;
 };
 
 static int posted(void *arg)
@@ -222,11 +225,24 @@ static int posted(void *arg)
 	return (int)(atomic_load(p->word) - p->want) >= 0;
 }
 
+bool win_pscw_explain(struct o2g_state_wait *to, const struct mpii_win *w,
+		      int (*cond)(void *arg), const void *arg)
+{
+	const struct post_wait *p = arg;
+
+	if (cond == posted)
+		mpii_state_add_target(to, O2G_PART_POST, w->comm, p->rank);
+	else if (cond == all_completed && w->pscw->only_origin >= 0)
+		mpii_state_add_target(to, O2G_PART_COMPLETE, w->comm,
+				      w->pscw->only_origin);
+	return cond == posted || cond == all_completed;
+}
+
 int win_await_post(struct mpii_win *w, int rank)
 {
 	atomic_uint *word = post_word(w, w->rank, rank);
 	struct post_wait p = { word ? word : &w->peers[rank].posts,
-			       w->pscw->seen[rank] + 1 };
+			       w->pscw->seen[rank] + 1, rank };
 	int err = win_wait(w, posted, &p);
 
 	if (!err) {

@@ -9,6 +9,7 @@ struct win_pscw {
 	/* exposure: MPI_Win_post */
 	bool exposed;
 	unsigned expected; /* what w's line has to count of completions */
+	int only_origin;   /* who has to complete, if it is one; or -1 */
 	/* access: MPI_Win_start */
 	int n;		/* targets */
 	int *targets;	/* their ranks */
@@ -20,5 +21,9 @@ void win_pscw_free(struct mpii_win *w);
 int win_check_pscw_ended(const struct mpii_win *w);
 /* Waits for the post of a target that MPI_Win_start has named. */
 int win_await_post(struct mpii_win *w, int rank);
+/* What o2g why is told of these waits; false: it is none of them. */
+struct o2g_state_wait;
+bool win_pscw_explain(struct o2g_state_wait *to, const struct mpii_win *w,
+		      int (*cond)(void *arg), const void *arg);
 
 #endif

@@ -12,6 +12,7 @@
 #include "win/host.h"
 #include "win/line.h"
 #include "win/out.h"
+#include "win/pscw.h"
 #include "win/remote.h"
 
 struct wait {
@@ -43,9 +44,12 @@ static enum o2g_state_doing undone(const struct mpii_win *w, int rank)
 static void explain(struct o2g_state_wait *to, void *arg)
 {
 	const struct wait *wait = arg;
-	int locked = win_line_whose(wait->w, wait->cond, wait->arg);
-	int asked = win_remote_whose(wait->cond, wait->arg);
+	int locked, asked;
 
+	if (win_pscw_explain(to, wait->w, wait->cond, wait->arg))
+		return;
+	locked = win_line_whose(wait->w, wait->cond, wait->arg);
+	asked = win_remote_whose(wait->cond, wait->arg);
 	if (locked >= 0)
 		mpii_state_add_target(to, O2G_PART_LOCK, wait->w->comm, locked);
 	else if (asked >= 0)

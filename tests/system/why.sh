@@ -92,6 +92,11 @@ explained split "Ranks 0 and 2 wait in MPI_Comm_split at $(line split) on MPI_CO
 
 explained lock "circle: rank 0 waits in MPI_Recv at $(line lock-recv), .*; rank 1 waits in MPI_Win_lock at $(line lock), for the lock of rank 2 in a window, which rank 0 holds;"
 
+explained post "circle: rank 0 waits in MPI_Win_complete at $(line post), for MPI_Win_post of rank 1; rank 1 waits in MPI_Recv at $(line post-recv), for a message from rank 0"
+explained complete "circle: rank 0 waits in MPI_Win_wait at $(line complete), for MPI_Win_complete of rank 1; rank 1 waits in MPI_Recv"
+explained partitions "Rank 0 waits in MPI_Wait at $(line partitions), to send partitions with tag 5 on MPI_COMM_WORLD, of which 3 of 4 are not marked ready .MPI_Pready.: unless another thread of it does that, it waits for ever, and ranks 1 and 2 wait for it"
+explained accept "Rank 0 waits in MPI_Comm_accept at $(line accept) for [0-9]+ s, for another job at a port"
+
 # A rank that has ended, and the others go on: whoever waits for a message of its own
 # is told, but a receive from anybody may be for a third one.
 explained ended "Ranks 0 and 2 wait for a message from any rank, but every other rank waits as well, or has ended.*Rank 1 was killed by signal 9 .*without MPI_Finalize" \

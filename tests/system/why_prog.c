@@ -313,21 +313,115 @@ static void looks(void)
 	MPI_Barrier(WORLD);
 }
 
+static MPI_Win make_win(MPI_Group *first, int other)
+{
+	static int memory;
+	MPI_Group all;
+	MPI_Win win;
+
+	MPI_Win_create(&memory, sizeof(memory), 1, MPI_INFO_NULL, WORLD, &win);
+	MPI_Comm_group(WORLD, &all);
+	MPI_Group_incl(all, 1, &other, first);
+	return win;
+}
+
+/* Rank 0 has started an epoch for rank 1, which waits for a message of rank 0. */
+static void post(void)
+{
+	MPI_Group one;
+	MPI_Win win = make_win(&one, 1);
+	int x;
+
+	if (rank == 0) {
+		MPI_Win_start(one, 0, win);
+		/* post */
+		MPI_Win_complete(win);
+	}
+	/* post-recv */
+	MPI_Recv(&x, 1, MPI_INT, 0, 9, WORLD, IGNORE);
+}
+
+/* The same from the other side. */
+static void complete(void)
+{
+	MPI_Group one;
+	MPI_Win win = make_win(&one, 1);
+	int x;
+
+	if (rank == 0) {
+		MPI_Win_post(one, 0, win);
+		/* complete */
+		MPI_Win_wait(win);
+	}
+	MPI_Recv(&x, 1, MPI_INT, 0, 9, WORLD, IGNORE);
+}
+
+/* One partition of four is marked. */
+static void partitions(void)
+{
+	MPI_Request r;
+
+	if (rank == 0) {
+		MPI_Psend_init(big, 4, 1, MPI_INT, 1, 5, WORLD, MPI_INFO_NULL,
+			       &r);
+		MPI_Start(&r);
+		MPI_Pready(0, r);
+		/* partitions */
+		MPI_Wait(&r, IGNORE);
+	}
+	if (rank == 1) {
+		MPI_Precv_init(big, 4, 1, MPI_INT, 0, 5, WORLD, MPI_INFO_NULL,
+			       &r);
+		MPI_Start(&r);
+		MPI_Wait(&r, IGNORE);
+	}
+}
+
+/* Nobody calls. */
+static void accept_job(void)
+{
+	char port[MPI_MAX_PORT_NAME];
+	MPI_Comm other;
+	int x;
+
+	if (rank == 0) {
+		MPI_Open_port(MPI_INFO_NULL, port);
+		/* accept */
+		MPI_Comm_accept(port, MPI_INFO_NULL, 0, MPI_COMM_SELF, &other);
+	}
+	MPI_Recv(&x, 1, MPI_INT, 0, 3, WORLD, IGNORE);
+}
+
 static const struct {
 	const char *name;
 	void (*fn)(void);
 } cases[] = {
-	{ "circle", circle },	{ "missing", missing },
-	{ "order", order },	{ "order-comms", order_comms },
-	{ "root", root },	{ "tag", tag },
-	{ "comm", comm },	{ "send", send },
-	{ "ssend", ssend },	{ "memory", memory },
-	{ "ended", ended },	{ "any", any },
-	{ "probe", probe },	{ "test", test },
-	{ "stop", stop },	{ "stop-late", stop_late },
-	{ "waitall", waitall }, { "later", later },
-	{ "split", split },	{ "lock", lock },
-	{ "slow-ok", slow },	{ "trickle-ok", trickle },
+	{ "circle", circle },
+	{ "missing", missing },
+	{ "order", order },
+	{ "order-comms", order_comms },
+	{ "root", root },
+	{ "tag", tag },
+	{ "comm", comm },
+	{ "send", send },
+	{ "ssend", ssend },
+	{ "memory", memory },
+	{ "ended", ended },
+	{ "any", any },
+	{ "probe", probe },
+	{ "test", test },
+	{ "stop", stop },
+	{ "stop-late", stop_late },
+	{ "waitall", waitall },
+	{ "later", later },
+	{ "split", split },
+	{ "lock", lock },
+	{ "post", post },
+	{ "complete", complete },
+	{ "partitions", partitions },
+	{ "accept", accept_job },
+	{ "slow-ok", slow },
+	{ "trickle-ok", trickle },
 	{ "looks-ok", looks },
 };
 
