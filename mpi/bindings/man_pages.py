@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 """Writes a manual page for each function of functions.tsv that the library has:
-synopsis in C and Fortran, arguments, errors, and a sentence (sentences.tsv).
+synopsis in C and Fortran, arguments (arguments.tsv), errors (errors.tsv) and a sentence
+(sentences.tsv).
 
 usage: man_pages.py DIRECTORY [EXTENSION]
 
@@ -47,29 +48,6 @@ RULES = [
     (r'(\w+?)_iflush_buffer', 'start to wait until all buffered messages of {a} {object} are sent'),
 ]
 
-# What a parameter is: by its kind without POLY, by the longest beginning.
-KINDS = {
-    'BUFFER': 'the data', 'C_BUFFER': 'an address', 'COMMUNICATOR': 'a communicator',
-    'DATATYPE': 'the type of the elements', 'XFER_NUM_ELEM': 'how many elements',
-    'DTYPE_NUM_ELEM': 'how many elements', 'NUM_BYTES': 'how many bytes',
-    'RANK': 'a rank of the communicator', 'TAG': 'the tag of the message',
-    'REQUEST': 'a request', 'STATUS': 'what is known about the message; MPI_STATUS_IGNORE: nobody asks',
-    'MESSAGE': 'a message that a probe has taken', 'LOGICAL': 'true or false',
-    'OPERATION': 'the operation', 'GROUP': 'a group', 'WINDOW': 'a window',
-    'WINDOW_SIZE': 'its size in bytes', 'FILE': 'a file', 'SESSION': 'a session',
-    'INFO': 'hints, or MPI_INFO_NULL', 'STRING': 'a text', 'ERRHANDLER': 'an error handler',
-    'ERROR_CODE': 'an error code', 'ERROR_CLASS': 'an error class', 'KEYVAL': 'a key for attributes',
-    'ATTRIBUTE_VAL': 'the value', 'FUNCTION': 'a function', 'EXTRA_STATE': 'passed on to the function',
-    'OFFSET': 'an offset in the file', 'DISPLACEMENT': 'a displacement',
-    'RMA_DISPLACEMENT': 'a displacement in the window', 'ARRAY_LENGTH': 'how many there are',
-    'INDEX': 'an index', 'COMM_SIZE': 'how many ranks', 'PARTITION': 'a part of the message',
-    'THREAD_LEVEL': 'what threads may do', 'ASSERT': 'what the program promises, or 0',
-    'DIMENSION': 'a dimension', 'COORDINATE': 'a coordinate', 'DEGREE': 'how many neighbors',
-    'WEIGHT': 'the weight of an edge', 'COLOR': 'ranks of one color come together',
-    'KEY': 'decides the order of the ranks', 'LOCK_TYPE': 'MPI_LOCK_SHARED or MPI_LOCK_EXCLUSIVE',
-    'VERSION': 'a version', 'ACCESS_MODE': 'how to open the file',
-}
-
 ERRORS = [  # kind, class, when
     ('COMMUNICATOR', 'MPI_ERR_COMM', 'a communicator is not valid, or was freed'),
     ('DATATYPE', 'MPI_ERR_TYPE', 'a datatype is not valid, was freed or not committed'),
@@ -87,18 +65,58 @@ ERRORS = [  # kind, class, when
     ('KEYVAL', 'MPI_ERR_KEYVAL', 'a key is not valid, or is of another kind of object'),
     ('ERRHANDLER', 'MPI_ERR_ERRHANDLER', 'an error handler is not valid, or is of another kind of object'),
 ]
+TOOL_ERRORS = [  # the beginning of a kind, class, when
+    ('CVAR_INDEX', 'MPI_T_ERR_INVALID_INDEX', 'there is no such variable'),
+    ('PVAR_INDEX', 'MPI_T_ERR_INVALID_INDEX', 'there is no such variable'),
+    ('CAT_INDEX', 'MPI_T_ERR_INVALID_INDEX', 'there is no such category'),
+    ('EVENT_INDEX', 'MPI_T_ERR_INVALID_INDEX', 'there is no such event'),
+    ('SOURCE_INDEX', 'MPI_T_ERR_INVALID_INDEX', 'there is no such source'),
+    ('PVAR_SESSION', 'MPI_T_ERR_INVALID_SESSION', 'the session is not valid'),
+    ('PVAR', 'MPI_T_ERR_INVALID_HANDLE', 'the handle is not valid'),
+    ('CVAR', 'MPI_T_ERR_INVALID_HANDLE', 'the handle is not valid'),
+    ('EVENT_REGISTRATION', 'MPI_T_ERR_INVALID_HANDLE', 'the registration is not valid'),
+]
 RECEIVES = re.compile(r'(I?[Ss]?e?n?d?[Rr]ecv|I?mrecv|Mrecv|Wait|Test|I?[Aa]ll|I?[Gg]ather|I?[Ss]catter|I?[Rr]educe|I?[Bb]cast)')
 
 
+def rows(name):
+    with open(os.path.join(table.HERE, name)) as lines:
+        return [tuple(line.rstrip('\n').split('\t')) for line in lines
+                if not line.startswith('#')]
+
+
 def sentences():
-    found = {}
-    with open(os.path.join(table.HERE, 'sentences.tsv')) as lines:
-        for line in lines:
-            if line.startswith('#'):
-                continue
-            name, words = line.rstrip('\n').split('\t')
-            found[name] = words
-    return found
+    return dict(rows('sentences.tsv'))
+
+
+class Words:
+    """The lines of arguments.tsv and errors.tsv; which of them were of use."""
+
+    def __init__(self):
+        self.arguments = [(re.compile(f), re.compile(a), direction, words)
+                          for f, a, direction, words in rows('arguments.tsv')]
+        self.errors = [(re.compile(f), code, when)
+                       for f, code, when in rows('errors.tsv')]
+        self.used, self.missing = set(), []
+
+    def about(self, f, p):
+        for line in self.arguments:
+            if line[0].fullmatch(f.name) and line[1].fullmatch(p.name) and \
+                    line[2] in ('*', p.direction):
+                self.used.add(line)
+                return line[3]
+        self.missing.append(f'{p.name} of {f.name}')
+        return '?'
+
+    def errors_of(self, f):
+        found = [line for line in self.errors if line[0].fullmatch(f.name)]
+        self.used.update(found)
+        return [(code, when) for _, code, when in found]
+
+    def unused(self):
+        return [line[0].pattern + ' ' + getattr(line[1], 'pattern', line[1])
+                for line in self.arguments + self.errors
+                if line not in self.used]
 
 
 def article(word):
@@ -132,26 +150,22 @@ def plain(kind):
     return kind[4:] if kind.startswith('POLY') else kind
 
 
-def about(p):
-    if p.name == 'root':
-        return 'the rank that has, or gets, the data of all'
-    kind = plain(p.kind)
-    if kind == 'BUFFER' and p.direction == 'out':
-        return 'where the data goes'
-    best = max((k for k in KINDS if kind.startswith(k)), key=len, default=None)
-    words = KINDS[best] if best else kind.lower().replace('_', ' ')
-    return f'an array: {words}' if p.array is not None else words
-
-
-def errors_of(f):
-    kinds = {plain(p.kind) for p in f.parameters if p.direction != 'out'}
+def errors_of(f, words):
+    """Pairs of class and when; those of the tools' interface have classes of their own."""
+    kinds = {plain(p.kind) for p in f.parameters
+             if p.direction != 'out' or plain(p.kind) == 'BUFFER'}
+    if f.name.startswith('T_'):
+        return list(dict(
+            [(c, w) for k, c, w in TOOL_ERRORS if k in kinds] +
+            words.errors_of(f)).items())
     found = [(c, w) for k, c, w in ERRORS
-             if any(x.startswith(k) for x in kinds)]
+             if any(x.startswith(k) for x in kinds - {'INFO_VALUE_LENGTH'})]
     if any(p.name == 'root' for p in f.parameters):
         found.append(('MPI_ERR_ROOT', 'the root is no rank of the communicator'))
     elif any(plain(p.kind).startswith('RANK') and p.direction == 'in'
              for p in f.parameters):
         found.append(('MPI_ERR_RANK', 'a rank is not in the group'))
+    found += words.errors_of(f)
     found.append(('MPI_ERR_ARG', 'another argument is not possible'))
     if RECEIVES.match(f.name) and not f.name.endswith('_init'):
         found.append(('MPI_ERR_TRUNCATE',
@@ -163,17 +177,43 @@ def errors_of(f):
     return found
 
 
+def handling(f):
+    if f.name.startswith('T_'):
+        return ' of the tools\' interface, which calls no error handler:'
+    if f.name.startswith('File_'):
+        return (': the error handler of the file is called first, which returns the code '
+                'unless it was changed.\nError classes:')
+    return (': the error handler of the object is called first, and unless it was '
+            'changed it ends the job.\nError classes:')
+
+
+def relatives(f, names):
+    """Other forms of the same, for SEE ALSO."""
+    base = re.sub(r'(_init|_begin|_end)$', '', f.name)
+    if base.startswith('I') and base[1:2].islower() and \
+            base[1:2].upper() + base[2:] in names:
+        base = base[1:2].upper() + base[2:]
+    if base.startswith('File_i') and 'File_' + base[6:] in names:
+        base = 'File_' + base[6:]
+    forms = [base, 'I' + base[0].lower() + base[1:], base + '_init', base + '_begin', base + '_end',
+             re.sub('^File_', 'File_i', base)]
+    kind = base.split('_')[0]
+    if kind in OBJECTS or kind == 'T':
+        forms += [kind + '_free', kind + '_create', kind + '_dup']
+    return [x for x in dict.fromkeys(forms) if x in names and x != f.name]
+
+
 def quoted(text):
     return text.replace('\\', '\\e').replace('-', '\\-')
 
 
-def page(f, words, extension):
+def page(f, sentence, words, names, extension):
     name = 'MPI_' + f.name
     lines = ['.\\" SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0',
              '.\\" Made from mpi/bindings/functions.tsv.',
              f'.TH {name} {extension} "" "o2g" "O2G: MPI"', '.SH NAME']
-    names = [name] + ([name + '_c'] if f.large else [])
-    lines += [', '.join(names) + ' \\- ' + quoted(words), '.SH SYNOPSIS', '.nf',
+    both = [name] + ([name + '_c'] if f.large else [])
+    lines += [', '.join(both) + ' \\- ' + quoted(sentence), '.SH SYNOPSIS', '.nf',
               '.B #include <mpi.h>', '.PP']
     lines.append(quoted(mpi_h.prototype(f, 'MPI_', False)))
     if f.large:
@@ -183,42 +223,43 @@ def page(f, words, extension):
         ierror = ', ierror' if arguments else 'ierror'
         lines += ['.PP', 'use mpi_f08', f'call {name}({arguments}{ierror})']
     lines += ['.fi', '.SH DESCRIPTION',
-              quoted(words[0].upper() + words[1:]) + '.']
+              quoted(sentence[0].upper() + sentence[1:]) + '.']
     if f.large:
         lines += ['The form that ends with _c takes counts of type MPI_Count.']
     if f.parameters:
         lines += ['.SH ARGUMENTS']
         for p in f.parameters:
             lines += ['.TP', f'.IR {p.name} " ({p.direction})"',
-                      quoted(about(p)) + '.']
+                      quoted(words.about(f, p)) + '.']
     lines += ['.SH RETURN VALUE']
     if c_types.returns(f) == 'int':
-        lines += ['MPI_SUCCESS, or an error code: the error handler of the object '
-                  'is called first, and unless it was changed it ends the job.']
-        lines += ['Error classes:']
-        for code, when in errors_of(f):
+        lines += ['MPI_SUCCESS, or an error code' + handling(f)]
+        for code, when in errors_of(f, words):
             lines += ['.TP', f'.B {code}', quoted(when) + '.']
     else:
         lines += ['What was asked for.']
-    lines += ['.SH SEE ALSO', '.BR mpiexec (1),', '.BR o2g (7)']
+    lines += ['.SH SEE ALSO']
+    lines += [f'.BR MPI_{x} ({extension}),' for x in relatives(f, names)]
+    lines += ['.BR mpiexec (1),', '.BR o2g (7)']
     return '\n'.join(lines) + '\n'
 
 
 def main():
     directory = sys.argv[1]
     extension = sys.argv[2] if len(sys.argv) > 2 else '3'
-    known, missing = sentences(), []
+    known, missing, words = sentences(), [], Words()
     os.makedirs(directory, exist_ok=True)
     functions = [f for f in table.functions()
                  if f.state == 'yes' and not f.fortran_only]
+    there = {f.name for f in functions}
     for f in functions:
-        words = words_of(f.name, known)
-        if not words:
+        sentence = words_of(f.name, known)
+        if not sentence:
             missing.append(f.name)
             continue
         table.write_if_changed(
             os.path.join(directory, f'MPI_{f.name}.{extension}'),
-            page(f, words, extension))
+            page(f, sentence, words, there, extension))
         if f.large:
             table.write_if_changed(
                 os.path.join(directory, f'MPI_{f.name}_c.{extension}'),
@@ -228,6 +269,9 @@ def main():
     if missing or strange:
         sys.exit(f'sentences.tsv lacks {missing} and has {strange}, which '
                  'functions.tsv has not')
+    if words.missing or words.unused():
+        sys.exit(f'arguments.tsv lacks {words.missing}; of no use in it or in '
+                 f'errors.tsv: {words.unused()}')
 
 
 if __name__ == '__main__':

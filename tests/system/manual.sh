@@ -11,6 +11,21 @@ nm -D --defined-only "$BUILD/lib/libmpi.so" | awk '$2 != "D" && $2 != "B" { prin
 [ "$(wc -l <"$TMP/functions")" -gt 400 ] || fail "libmpi.so could not be read"
 (cd "$BUILD/man3" && ls ./*.3) | sed 's,^\./,,; s,\.3$,,' | sort >"$TMP/pages"
 diff "$TMP/functions" "$TMP/pages" >"$TMP/diff" || { cat "$TMP/diff"; fail "functions and pages differ"; }
+# What they say of arguments and errors is about that function.
+says()
+{
+	tr '\n' ' ' <"$BUILD/man3/$1.3" | grep -Eq -- "$2" || fail "$1.3 does not say: $2"
+}
+says MPI_Info_get_string 'buflen "[^"]*" the size of value'
+says MPI_Info_get_nkeys 'nkeys "[^"]*" how many keys'
+says MPI_Waitall 'MPI_ERR_IN_STATUS'
+says MPI_Comm_spawn 'MPI_ERR_SPAWN'
+says MPI_T_pvar_read 'calls no error handler'
+says MPI_File_read 'returns the code unless it was changed'
+says MPI_Iallreduce 'MPI_Allreduce \(3\)'
+for code in $(grep -oh 'MPI_T\?_\?ERR_[A-Z_]*' "$BUILD"/man3/*.3 | sort -u); do
+	grep -qw "$code" "$BUILD/include/mpi.h" || fail "there is no $code"
+done
 command -v mandoc >/dev/null || skip "there is no mandoc"
 # Those that only name another one find it where they are installed.
 mandoc -T lint -W error $(grep -L '^\.so' "$BUILD"/man3/MPI_*.3) docs/man/*.[1-9] >"$TMP/lint" 2>&1 ||
