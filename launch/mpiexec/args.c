@@ -182,7 +182,7 @@ static void set_stdin(struct args_state *s, char **v)
 
 static void set_bind(struct args_state *s, char **v)
 {
-	s->opt->bind_to = v[0];
+	args_bind_to(s, v[0]);
 }
 
 static void set_map(struct args_state *s, char **v)

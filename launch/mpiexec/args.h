@@ -51,6 +51,7 @@ struct options {
 	char *out_pattern, *err_pattern; /* the same by name */
 	int stdin_rank;			 /* or STDIN_ALL, STDIN_NONE */
 	char *bind_to, *map_by;		 /* NULL: not said */
+	int bind_width; /* so many of them for each rank; 0: not said */
 	bool report_bindings;
 	bool keep_going; /* a failing rank does not end the job */
 	int timeout;	 /* seconds; 0: none */

@@ -18,6 +18,7 @@ bool args_has_name(const char *names, const char *name);
 
 /* --- args_place.c: what these options say --- */
 void args_map_by(struct args_state *s, const char *what);
+void args_bind_to(struct args_state *s, char *what);
 void args_launcher(struct args_state *s, char *what);
 
 /* --- args_foreign.c --- */

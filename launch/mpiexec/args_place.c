@@ -12,7 +12,7 @@
 static _Noreturn void no_mapping(const struct args_state *s, const char *what)
 {
 	fail(EXIT_USAGE,
-	     "%s needs slot, node, ppr:N:node, or hwthread, core, socket or numa, not \"%s\"",
+	     "%s needs slot, node, ppr:N:node, or hwthread, core, socket or numa, and perhaps :PE=N, not \"%s\"",
 	     s->name, what);
 }
 
@@ -22,6 +22,31 @@ static bool is_modifier(const char *word)
 	return !strcasecmp(word, "oversubscribe") ||
 	       !strcasecmp(word, "nooversubscribe") ||
 	       !strcasecmp(word, "nolocal=0") || !strcasecmp(word, "span");
+}
+
+static bool take_width(struct args_state *s, const char *number)
+{
+	return parse_int(number, 1, 1 << 16, &s->opt->bind_width);
+}
+
+/* "PE=4": so many cores, or hardware threads, for each rank. */
+static bool is_width(struct args_state *s, const char *word)
+{
+	return !strncasecmp(word, "pe=", 3) && take_width(s, word + 3);
+}
+
+/* "core:4" is the same in MPICH's words. */
+void args_bind_to(struct args_state *s, char *what)
+{
+	char *colon = strchr(what, ':');
+
+	if (colon && !take_width(s, colon + 1))
+		fail(EXIT_USAGE,
+		     "%s needs a number of at least 1 after the colon, not \"%s\"",
+		     s->name, what);
+	if (colon)
+		*colon = '\0';
+	s->opt->bind_to = what;
 }
 
 /* "N:node" is so many ranks on each host; "N:socket" on each of its sockets, of
@@ -64,7 +89,7 @@ void args_map_by(struct args_state *s, const char *what)
 		no_mapping(s, what);
 	}
 	while ((word = strtok_r(NULL, ":", &save)))
-		if (!is_modifier(word))
+		if (!is_modifier(word) && !is_width(s, word))
 			no_mapping(s, what);
 	free(copy);
 }

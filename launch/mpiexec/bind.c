@@ -74,21 +74,24 @@ static int count(hwloc_obj_type_t type)
 	return hwloc_get_nbobjs_by_type(topology, type);
 }
 
-/* The @i-th object to bind to, when ranks are dealt over @over objects. */
-static hwloc_obj_t pick(int i, hwloc_obj_type_t what, hwloc_obj_type_t over)
+/* The @k-th object of @width to bind rank @i to, when ranks are dealt over @over
+ * objects. */
+static hwloc_obj_t pick(int i, int k, int width, hwloc_obj_type_t what,
+			hwloc_obj_type_t over)
 {
 	int nover = count(over), n, nth;
 	hwloc_obj_t outer;
 
 	if (over == what || nover < 1)
-		return hwloc_get_obj_by_type(topology, what, i % count(what));
+		return hwloc_get_obj_by_type(topology, what,
+					     (i * width + k) % count(what));
 	outer = hwloc_get_obj_by_type(topology, over, i % nover);
 	n = hwloc_get_nbobjs_inside_cpuset_by_type(topology, outer->cpuset,
 						   what);
 	if (n < 1) /* the thing to bind to is larger than the one dealt over */
 		return hwloc_get_next_obj_covering_cpuset_by_type(
 			topology, outer->cpuset, what, NULL);
-	nth = i / nover % n;
+	nth = (i / nover * width + k) % n;
 	return hwloc_get_obj_inside_cpuset_by_type(topology, outer->cpuset,
 						   what, nth);
 }
@@ -102,6 +105,8 @@ static const char *decide(void)
 		return NULL;
 	if (wish[0] && strcmp(wish, "auto"))
 		return wish;
+	if (proxy.start.bind_width > 1)
+		return "core";
 	/* One node is common, and reading the topology takes its time. */
 	if (access("/sys/devices/system/node/node1", F_OK) < 0 || load() < 0)
 		return NULL;
@@ -123,7 +128,12 @@ static void report(int i, const char *what)
 
 	if (sets && sets[i])
 		hwloc_bitmap_list_asprintf(&cpus, sets[i]);
-	if (cpus)
+	if (cpus && proxy.start.bind_width > 1)
+		text = xprintf(
+			"rank %d on %s is bound to %u %ss: CPUs %s",
+			rank, proxy.start.host, proxy.start.bind_width, what,
+			cpus);
+	else if (cpus)
 		text = xprintf("rank %d on %s is bound to a %s: CPUs %s", rank,
 			       proxy.start.host, what, cpus);
 	else
@@ -140,10 +150,16 @@ static void choose(const char *what)
 
 	sets = xmalloc(proxy.start.nranks * sizeof(*sets));
 	for (int i = 0; i < proxy.start.nranks; i++) {
-		hwloc_obj_t o = pick(i, level_type(what), level_type(over));
+		sets[i] = hwloc_bitmap_alloc();
+		for (int k = 0; sets[i] && k < (int)proxy.start.bind_width;
+		     k++) {
+			hwloc_obj_t o = pick(i, k, (int)proxy.start.bind_width,
+					     level_type(what),
+					     level_type(over));
 
-		if (o && o->cpuset)
-			sets[i] = hwloc_bitmap_dup(o->cpuset);
+			if (o && o->cpuset)
+				hwloc_bitmap_or(sets[i], sets[i], o->cpuset);
+		}
 	}
 }
 

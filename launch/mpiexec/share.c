@@ -129,6 +129,7 @@ static void describe(const struct node *n, struct start *s)
 	s->universe = job.place.universe;
 	s->bind_to = opt->bind_to ? opt->bind_to : "";
 	s->map_by = opt->map_by ? opt->map_by : "";
+	s->bind_width = opt->bind_width ? (uint32_t)opt->bind_width : 1;
 	s->report_bindings = opt->report_bindings;
 	s->spawned = job.spawned;
 	s->keys = job.keys;

@@ -29,6 +29,7 @@ void start_write(const struct start *s, struct buf *b)
 	buf_put_u32(b, s->universe);
 	buf_put_str(b, s->bind_to);
 	buf_put_str(b, s->map_by);
+	buf_put_u32(b, s->bind_width);
 	buf_put_u32(b, s->report_bindings);
 	buf_put_u32(b, s->spawned);
 	put_strings(b, &s->keys);
@@ -93,6 +94,7 @@ int start_read(struct start *s, struct reader *r)
 	s->universe = read_u32(r);
 	s->bind_to = xstrdup(read_str(r));
 	s->map_by = xstrdup(read_str(r));
+	s->bind_width = read_u32(r);
 	s->report_bindings = read_u32(r);
 	s->spawned = read_u32(r);
 	get_strings(r, &s->keys);

@@ -28,6 +28,7 @@ struct start {
 	char *secret; /* of the job, for its ranks to know each other by */
 	int size, universe;
 	char *bind_to, *map_by; /* "": not said */
+	uint32_t bind_width;	/* bind_to so many of them */
 	bool report_bindings;
 	bool spawned;	     /* by a process of another job, */
 	struct strings keys; /* which gives it these: key, value ... */

@@ -32,6 +32,24 @@ done
 run -bind-to core -map-by socket -n 3 true
 expect_rc 0
 
+# Several cores for each rank, on a machine that there is only for hwloc.
+wide()
+{
+	local want=$1
+
+	shift
+	HWLOC_SYNTHETIC="package:2 core:4 pu:2" run "$@" -report-bindings true
+	expect_rc 0
+	[ "$(sed -n 's/.* is bound to //p' "$TMP/err" | tr '\n' ' ')" = "$want " ] ||
+		{ cat "$TMP/err"; fail "$*: not $want"; }
+}
+wide '2 cores: CPUs 0-3 2 cores: CPUs 4-7 2 cores: CPUs 8-11' -map-by slot:PE=2 -n 3
+wide '2 cores: CPUs 0-3 2 cores: CPUs 8-11 2 cores: CPUs 4-7' --map-by socket:pe=2 -n 3
+wide '4 cores: CPUs 0-7 4 cores: CPUs 8-15' --map-by ppr:1:socket:PE=4
+wide '3 hwthreads: CPUs 0-2 3 hwthreads: CPUs 3-5' -bind-to hwthread:3 -n 2
+run -bind-to core:0 -n 1 true
+expect_rc 2
+
 # Only CPUs that we have ourselves.
 one=${all%%[,-]*}
 taskset -c "$one" timeout 10 "$MPIEXEC" -bind-to core -n 2 sh -c "$cpus" \

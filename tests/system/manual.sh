@@ -62,6 +62,10 @@ complete_it o2g w
 expect "$TMP/out" '^why$'
 complete_it mpiexec -wh
 expect "$TMP/out" '^-why$'
+complete_it mpiexec --wh
+expect "$TMP/out" '^--why$'
+complete_it mpiexec --map-by n
+expect "$TMP/out" '^node$'
 complete_it mpiexec -bind-to n
 expect "$TMP/out" '^numa$'
 
