@@ -35,7 +35,7 @@ endif
 # Plain programs: what is possible without any MPI.
 PLAIN_SHARED := bench/plain/plain.c bench/plain/pair.c bench/plain/half_trip.c
 PLAIN_BPF    := $(if $(filter 1,$(O2G_BPF)),ring flag)
-PLAIN_NAMES  := trip overlap alltoall pages $(PLAIN_BPF)
+PLAIN_NAMES  := trip word overlap alltoall pages $(PLAIN_BPF)
 plain_bpf    := channel/bpf/name.c -Ichannel -Ibase -Iengine/env -Iinclude -Icore -I$(BUILD)/include -lbpf
 
 bench-build: $(PLAIN_NAMES:%=$(BUILD)/bench/plain/%)
