@@ -221,7 +221,7 @@ static int add_all(const struct win_op *o, struct win_out *out)
 /* --- requests --- */
 
 struct asked_for {
-	struct mpii_win *w;
+	struct mpii_win *w; /* while there is no answer */
 	struct win_out *out;
 	uint32_t seq;
 };
@@ -248,7 +248,10 @@ static int poll_reply(struct mpii_req *r)
 
 static void release(struct mpii_req *r)
 {
-	free(r->state);
+	struct asked_for *a = r->state;
+
+	win_out_put(a->out);
+	free(a);
 }
 
 /* What is fetched is to come without another call: the batch leaves now. */
@@ -266,6 +269,7 @@ static int give_request(const struct win_op *o, struct win_out *out)
 	}
 	err = win_out_send(o->w, out, WIN_BATCH_REPLY);
 	*a = (struct asked_for){ o->w, out, out->seq };
+	win_out_hold(out);
 	r->kind = MPII_REQ_COLL; /* completes by its poll function */
 	r->state = a;
 	r->poll = poll_reply;

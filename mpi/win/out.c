@@ -17,6 +17,7 @@ static struct win_out *create(struct mpii_win *w, int rank)
 
 	if (!o)
 		return NULL;
+	o->refs = 1;
 	o->rank = rank;
 	o->last = &o->first;
 	o->used = sizeof(struct win_batch_head);
@@ -49,10 +50,12 @@ static void drop_results(const struct win_result *r, unsigned n)
 		mpii_type_put(r[i].t);
 }
 
-static void destroy(struct win_out *o)
+void win_out_put(struct win_out *o)
 {
 	struct win_asked *a;
 
+	if (atomic_fetch_sub(&o->refs, 1) > 1)
+		return;
 	while ((a = o->first)) {
 		o->first = a->next;
 		drop_results(a->results, a->n);
@@ -74,7 +77,7 @@ void win_out_free(struct mpii_win *w)
 
 	while ((o = w->outs)) {
 		w->outs = o->next;
-		destroy(o);
+		win_out_put(o);
 	}
 }
 

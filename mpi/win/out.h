@@ -28,6 +28,7 @@ struct win_asked {
 
 struct win_out {
 	struct win_out *next; /* of the window */
+	atomic_uint refs;     /* the window's, and those of requests */
 	int rank;
 	pthread_mutex_t lock; /* of all below */
 	char *batch;
@@ -51,6 +52,13 @@ struct win_out {
 
 /* The one of a target, made if there is none. NULL: out of memory. */
 struct win_out *win_out_get(struct mpii_win *w, int rank);
+
+/* A request may outlive its window, if not what it asks for. */
+static inline void win_out_hold(struct win_out *o)
+{
+	atomic_fetch_add(&o->refs, 1);
+}
+void win_out_put(struct win_out *o);
 
 /* Has a lock been asked for that may not have been given? For tools: a guess. */
 static inline bool win_out_wants_lock(const struct win_out *o)

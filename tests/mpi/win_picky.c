@@ -219,6 +219,37 @@ static void merged(void)
 	OK(MPI_Win_free(&win));
 }
 
+/* What a request has asked for is done with the epoch; it may be waited for when its
+ * window is gone. */
+static void outlived(void)
+{
+	int got[20] = { 0 }, *mem = malloc(20 * sizeof(int)), flag;
+	MPI_Request q[20];
+
+	for (int i = 0; i < 20; i++)
+		mem[i] = 100 * rank + i;
+	OK(MPI_Win_create(mem, 20 * sizeof(int), sizeof(int), MPI_INFO_NULL,
+			  WORLD, &win));
+	OK(MPI_Win_lock_all(0, win));
+	for (int i = 0; i < 20; i++)
+		OK(MPI_Rget(&got[i], 1, MPI_INT, other, i, 1, MPI_INT, win,
+			    &q[i]));
+	OK(MPI_Win_unlock_all(win));
+	OK(MPI_Win_free(&win));
+	memset(mem, 0xff, 20 * sizeof(int));
+	free(mem);
+	/* in the place of whatever was freed with it */
+	for (int i = 0; i < 64; i++) {
+		mem = malloc(100 + 100 * (size_t)i);
+		memset(mem, 0xff, 100 + 100 * (size_t)i);
+		free(mem);
+	}
+	OK(MPI_Testall(20, q, &flag, MPI_STATUSES_IGNORE));
+	CHECK(flag);
+	for (int i = 0; i < 20; i++)
+		EQUAL(got[i], 100 * other + i);
+}
+
 /* --- memory of a window, for members that were never touched --- */
 
 #define WINDOWS 20
@@ -291,6 +322,7 @@ int main(int argc, char **argv)
 	attached();
 	to_nobody();
 	merged();
+	outlived();
 	memory();
 	return finish();
 }
