@@ -16,14 +16,19 @@
 
 /* Of all below; held while a message is handled, so that its window stays. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct mpii_win *windows;
-static struct o2g_ep *serving; /* which endpoint has our handler */
+static struct mpii_win *windows[256]; /* by context */
+static struct o2g_ep *serving;	      /* which endpoint has our handler */
+
+static struct mpii_win **place_of(uint32_t context)
+{
+	return &windows[context * 0x9e3779b1u >> 24];
+}
 
 static struct mpii_win *find(uint32_t context)
 {
 	struct mpii_win *w;
 
-	for (w = windows; w && w->comm->context != context;)
+	for (w = *place_of(context); w && w->comm->context != context;)
 		w = w->next;
 	return w;
 }
@@ -108,6 +113,7 @@ static void handle(void *arg, int peer, uint64_t tag, const void *data,
 
 int win_serve_add(struct mpii_win *w)
 {
+	struct mpii_win **place = place_of(w->comm->context);
 	int err = 0;
 
 	pthread_mutex_lock(&lock);
@@ -115,8 +121,8 @@ int win_serve_add(struct mpii_win *w)
 		err = o2g_serve(mpii.ep, WIN_TAG, WIN_TAG_IGNORE, handle, NULL);
 	if (!err) {
 		serving = mpii.ep;
-		w->next = windows;
-		windows = w;
+		w->next = *place;
+		*place = w;
 	}
 	pthread_mutex_unlock(&lock);
 	return err ? mpii_fail(mpii_class_of(err), "%s", o2g_strerror(err)) :
@@ -127,8 +133,10 @@ void win_serve_del(struct mpii_win *w)
 {
 	struct mpii_win **p;
 
+	if (!w->comm)
+		return;
 	pthread_mutex_lock(&lock);
-	for (p = &windows; *p && *p != w;)
+	for (p = place_of(w->comm->context); *p && *p != w;)
 		p = &(*p)->next;
 	if (*p)
 		*p = w->next;
