@@ -266,21 +266,14 @@ static int check_range(struct win_op *o)
 			MPI_ERR_DISP,
 			"target_disp is %lld, but must not be negative",
 			(long long)o->disp);
-	if (o->disp > p->size || p->disp_unit > p->size) {
-		if (o->bytes == 0)
-			return MPI_SUCCESS;
-		if (o->disp > p->size)
-			return mpii_fail(MPI_ERR_RMA_RANGE,
-					 "target_disp is %lld, but the window "
-					 "of rank %d has %lld bytes",
-					 (long long)o->disp, o->rank,
-					 (long long)p->size);
-	}
+	if (o->bytes == 0)
+		return MPI_SUCCESS;
 	if (__builtin_mul_overflow(o->disp, p->disp_unit, &o->disp))
 		return mpii_fail(MPI_ERR_RMA_RANGE,
 				 "target_disp is beyond all memory");
+	/* The displacement itself may lie outside, with a type that leads back. */
 	bounds(o, &lo, &hi);
-	if (o->bytes == 0 || (lo >= -o->disp && hi <= p->size - o->disp))
+	if (lo >= -o->disp && hi <= p->size - o->disp)
 		return MPI_SUCCESS;
 	return out_of_range(o, lo, hi);
 }

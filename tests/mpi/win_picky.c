@@ -86,6 +86,35 @@ static void from_bottom(void)
 	OK(MPI_Win_free(&win));
 }
 
+/* A displacement beyond the window, from where a type leads back into it. */
+static void from_beyond(void)
+{
+	int *mem, v = rank, got = -1;
+	MPI_Aint back = -24 * (MPI_Aint)sizeof(int);
+	MPI_Datatype t;
+	const int one = 1;
+
+	OK(MPI_Type_create_hindexed(1, &one, &back, MPI_INT, &t));
+	OK(MPI_Type_commit(&t));
+	OK(MPI_Win_allocate(8 * sizeof(int), sizeof(int), MPI_INFO_NULL, WORLD,
+			    &mem, &win));
+	OK(MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN));
+	mem[7] = mem[6] = 0;
+	OK(MPI_Win_fence(0, win));
+	OK(MPI_Put(&v, 1, MPI_INT, other, 31, 1, t, win));
+	OK(MPI_Win_fence(0, win));
+	OK(MPI_Get(&got, 1, MPI_INT, other, 31, 1, t, win));
+	OK(MPI_Accumulate(&v, 1, MPI_INT, other, 30, 1, t, MPI_SUM, win));
+	FAILS(MPI_Put(&v, 1, MPI_INT, other, 32, 1, t, win), MPI_ERR_RMA_RANGE);
+	FAILS(MPI_Put(&v, 1, MPI_INT, other, 23, 1, t, win), MPI_ERR_RMA_RANGE);
+	OK(MPI_Win_fence(0, win));
+	EQUAL(got, rank);
+	EQUAL(mem[7], (rank + size - 1) % size);
+	EQUAL(mem[6], (rank + size - 1) % size);
+	OK(MPI_Win_free(&win));
+	OK(MPI_Type_free(&t));
+}
+
 static void huge_counts(void)
 {
 	const MPI_Count most = (MPI_Count)(~0ull >> 1);
@@ -317,6 +346,7 @@ int main(int argc, char **argv)
 	no_memory();
 	uneven();
 	from_bottom();
+	from_beyond();
 	huge_counts();
 	overlapping();
 	attached();
