@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <grp.h>
+#include <linux/capability.h>
 #include <pthread.h>
 #include <pwd.h>
 #include <stdlib.h>
@@ -29,6 +30,7 @@ struct known {
 };
 
 static bool privileged;
+static struct __user_cap_data_struct caps[2]; /* of the server itself */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct known known[KNOWN];
 static __thread struct {
@@ -38,12 +40,24 @@ static __thread struct {
 	uint64_t until_ns; /* its groups are good until then */
 } mine;
 
+/* For this thread alone, as everything here. */
+static long caps_of_thread(long call, struct __user_cap_data_struct *data)
+{
+	struct __user_cap_header_struct head = {
+		.version = _LINUX_CAPABILITY_VERSION_3
+	};
+
+	return syscall(call, &head, data);
+}
+
 bool fsd_cred_init(void)
 {
 	/* Not by number: a container's root may lack it. */
 	setfsuid(getuid() ? getuid() : 65534);
 	privileged = getuid() == 0 && setfsuid((uid_t)-1) == 65534;
 	setfsuid(getuid());
+	if (privileged)
+		privileged = !caps_of_thread(SYS_capget, caps);
 	return privileged;
 }
 
@@ -117,12 +131,29 @@ static int set_groups(uid_t uid)
 	return ret ? -errno : 0;
 }
 
+/*
+ * A user other than root has none of the server's rights. A new number takes away those
+ * that are about files, but not the others: whoever may set file capabilities, pass by
+ * quotas, or write trusted attributes.
+ */
+static int use_caps(bool ours)
+{
+	struct __user_cap_data_struct c[2] = { caps[0], caps[1] };
+
+	if (!ours)
+		c[0].effective = c[1].effective = 0;
+	return caps_of_thread(SYS_capset, c) ? -errno : 0;
+}
+
 static int change(uid_t uid, gid_t gid)
 {
 	int err;
 
 	mine.set = false;
-	setfsuid(0); /* it takes privileges to take others */
+	err = use_caps(true); /* it takes privileges to take others */
+	if (err)
+		return err;
+	setfsuid(0);
 	err = uid ? set_groups(uid) : (int)syscall(SYS_setgroups, 0, NULL);
 	if (err)
 		return err < 0 ? err : -EPERM;
@@ -133,6 +164,8 @@ static int change(uid_t uid, gid_t gid)
 		setfsuid(0);
 		return -EPERM;
 	}
+	if (uid && (err = use_caps(false)))
+		return err;
 	mine.set = true;
 	mine.uid = uid;
 	mine.gid = gid;

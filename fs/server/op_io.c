@@ -82,8 +82,14 @@ static ssize_t write_file(struct fsd_fid *f, u64 off, const u8 *from, size_t n)
 		return write_xattr(f->xattr, off, from, n);
 	if (f->kind != FSD_FID_OPEN)
 		return -EBADF;
-	put = pwrite(f->fd, from, n, (off_t)off);
-	return put < 0 ? -errno : put;
+	/* Quotas, and bits of the mode that a write takes away, are the user's. */
+	put = fsd_act_as(f);
+	if (!put) {
+		put = pwrite(f->fd, from, n, (off_t)off);
+		if (put < 0)
+			put = -errno;
+	}
+	return put;
 }
 
 /* From where the message was received to: there is no other copy of it. */

@@ -14,6 +14,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "cred.h"
 #include "unit.h"
 
 #define F 10 /* fids that a test uses */
@@ -624,6 +625,50 @@ static void xattr(void **state)
 	is(p9c_xattrcreate(c, G, "user.x", 1, 4), -EINVAL);
 }
 
+/* --- users --- */
+
+static void set_xattr(u32 fid, const char *name, int result)
+{
+	is(p9c_walk(c, fid, H, ""), 0);
+	ok(p9c_xattrcreate(c, H, name, 20, 0));
+	/* a header of capabilities of version 2, with a bit */
+	is(p9c_write(c, H, 0, "\0\0\0\2\2\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 20),
+	   20);
+	is(p9c_clunk(c, H), result);
+}
+
+/* A user has none of the rights that the server has. */
+static void rights(void **state)
+{
+	struct p9c_change ch = { .valid = P9_SET_MODE, .mode = 0700 };
+	struct stat st;
+
+	if (!fsd_cred_privileged())
+		skip();
+	write_file("theirs", "x", 0755);
+	ok(chown(below(&w, "theirs"), 1000, 1000));
+	write_file("ours", "x", 0755);
+	ok(p9c_attach(c, 20, 1000, "data"));
+	is(p9c_walk(c, 20, F, "theirs"), 1);
+	is(p9c_walk(c, 20, G, "ours"), 1);
+	set_xattr(F, "security.capability", -EPERM);
+	set_xattr(G, "security.capability", -EPERM);
+	set_xattr(F, "trusted.x", -EPERM);
+	is(p9c_mknod(c, 20, "device", S_IFCHR | 0600, 1, 3), -EPERM);
+	/* and root has them again */
+	ok(p9c_setattr(c, ROOT, &ch));
+	is(p9c_walk(c, 20, 21, "ours"), -EACCES);
+	is(p9c_walk(c, ROOT, 21, "ours"), 1);
+	/* What is written as a user takes away bits, whoever acted before. */
+	ok(chmod(below(&w, "theirs"), 04755));
+	ok(p9c_lopen(c, F, O_RDWR));
+	ok(p9c_setattr(c, ROOT, &ch));
+	is(p9c_write(c, F, 0, "y", 1), 1);
+	fsd_cred_own();
+	ok(stat(below(&w, "theirs"), &st));
+	is(st.st_mode & 07777, 0755);
+}
+
 /* --- state --- */
 
 static void sweep(void **state)
@@ -732,6 +777,7 @@ int main(void)
 		T(bad_times),
 		T(statfs_root),
 		T(xattr),
+		T(rights),
 		T(sweep),
 		T(locks),
 	};
