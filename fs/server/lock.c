@@ -44,7 +44,7 @@ static struct fsd_locks **find(struct fsd_session *s, const struct stat *st,
 	return at;
 }
 
-/* A lock to write takes a file that is open to write, as on any file system. */
+/* For locks of both kinds, whichever comes first. */
 static int open_for_locks(const struct fsd_fid *f)
 {
 	int acc = f->open_flags & O_ACCMODE, fd;
@@ -129,6 +129,15 @@ static int set(struct fsd_session *s, struct fsd_fid *f, const struct stat *st,
 	return err == -EACCES ? -EAGAIN : err;
 }
 
+/* As on any file system: a lock to write takes a file that is open to write. */
+static bool may_lock(const struct fsd_fid *f, const struct fsd_lock_args *a)
+{
+	int acc = f->open_flags & O_ACCMODE;
+
+	return !(a->type == P9_WRLCK && acc == O_RDONLY) &&
+	       !(a->type == P9_RDLCK && acc == O_WRONLY);
+}
+
 static bool has_locks(struct fsd_session *s, const struct fsd_fid *f)
 {
 	const struct fsd_locks *l = s->locks;
@@ -148,7 +157,7 @@ int fsd_lock_set(struct fsd_session *s, struct fsd_fid *f,
 
 	if (err)
 		return err;
-	if (f->kind != FSD_FID_OPEN)
+	if (f->kind != FSD_FID_OPEN || !may_lock(f, a))
 		return -EBADF;
 	if (fstat(f->fd, &st))
 		return -errno;

@@ -748,6 +748,13 @@ static void locks(void **state)
 	is(p9c_lock(c, F, &a), -EINVAL);
 	a = (struct p9c_lock){ P9_WRLCK, 1ull << 63, 0, 100 };
 	is(p9c_lock(c, F, &a), -EOVERFLOW);
+	/* Whoever may only read keeps no reader out. */
+	is(p9c_walk(c, ROOT, H, "f"), 1);
+	ok(p9c_lopen(c, H, O_RDONLY));
+	a = (struct p9c_lock){ P9_WRLCK, 0, 0, 102 };
+	is(p9c_lock(c, H, &a), -EBADF);
+	a.type = P9_RDLCK;
+	is(p9c_lock(c, H, &a), P9_BLOCKED);
 	world_close(&other);
 }
 
