@@ -118,6 +118,7 @@ static int turn(struct fsd_req *r, struct fsd_fid *f, const char *name,
 		u64 size, u32 flags)
 {
 	struct fsd_xattr *x;
+	int err;
 
 	if (f->kind != FSD_FID_PATH)
 		return -EINVAL;
@@ -130,7 +131,11 @@ static int turn(struct fsd_req *r, struct fsd_fid *f, const char *name,
 		return -ENOMEM;
 	strcpy(x->name, name);
 	x->flags = flags;
-	f->xattr = x;
+	err = fsd_fid_take_xattr(r->s, f, x);
+	if (err) {
+		free(x);
+		return err;
+	}
 	f->kind = FSD_FID_XATTR_WRITE;
 	fsd_fid_changed(r->s, f);
 	return 0;

@@ -11,6 +11,7 @@
 #include "place.h"
 
 #define S_NS 1000000000ull
+#define XATTRS_MAX 1024 /* of a session, up to 64 KiB each */
 
 void fsd_server_init(struct fsd_server *srv)
 {
@@ -95,6 +96,70 @@ static struct fsd_session *make(struct fsd_server *srv, const u8 *uuid,
 	return s;
 }
 
+static void free_session(struct fsd_session *s)
+{
+	struct fsd_fid *f;
+	u32 from = 0;
+
+	fsd_locks_drop(s, NULL);
+	while ((f = fsd_fids_pop(&s->fids, &from)))
+		fsd_fid_free(f);
+	fsd_fids_cleanup(&s->fids);
+	fsd_store_close(s->store, s->dead);
+	pthread_mutex_destroy(&s->lock);
+	pthread_cond_destroy(&s->ended);
+	free(s);
+}
+
+/* With the server's lock. */
+static void unlist(struct fsd_session *s)
+{
+	struct fsd_session **at = &s->server->sessions;
+
+	while (*at != s)
+		at = &(*at)->next;
+	*at = s->next;
+	s->server->nsessions--;
+}
+
+/* With the server's lock: has its client been gone for so long that only a repeated
+ * request would miss it? Then since when, else 0. */
+static u64 gone_since(struct fsd_session *s, u64 now)
+{
+	u64 since = 0;
+
+	pthread_mutex_lock(&s->lock);
+	if (s->refs == 1 && s->rank < 0 && !s->running &&
+	    now - s->lost_ns > s->server->limits.grace_s * S_NS)
+		since = s->lost_ns;
+	pthread_mutex_unlock(&s->lock);
+	return since;
+}
+
+/* With the server's lock: there are as many as there may be, so the one that has been
+ * gone for longest goes. */
+static void make_room(struct fsd_server *srv)
+{
+	struct fsd_session *oldest = NULL;
+	u64 now = o2g_now_ns(), first = now;
+
+	for (struct fsd_session *s = srv->sessions; s; s = s->next) {
+		u64 since = gone_since(s, now);
+
+		if (since && since < first) {
+			first = since;
+			oldest = s;
+		}
+	}
+	if (!oldest)
+		return;
+	fsd_info("session %s is forgotten, to make room for another",
+		 oldest->name);
+	oldest->dead = true;
+	unlist(oldest);
+	free_session(oldest);
+}
+
 /* With the server's lock: one more, in the list. */
 static struct fsd_session *add(struct fsd_server *srv, const u8 *uuid,
 			       struct fsd_export *exports, bool *known,
@@ -102,6 +167,8 @@ static struct fsd_session *add(struct fsd_server *srv, const u8 *uuid,
 {
 	struct fsd_session *s;
 
+	if (srv->nsessions >= srv->limits.sessions)
+		make_room(srv);
 	*err = -EUSERS;
 	if (srv->nsessions >= srv->limits.sessions)
 		return NULL;
@@ -145,21 +212,6 @@ void fsd_session_ref(struct fsd_session *s)
 	pthread_mutex_unlock(&s->server->lock);
 }
 
-static void free_session(struct fsd_session *s)
-{
-	struct fsd_fid *f;
-	u32 from = 0;
-
-	fsd_locks_drop(s, NULL);
-	while ((f = fsd_fids_pop(&s->fids, &from)))
-		fsd_fid_free(f);
-	fsd_fids_cleanup(&s->fids);
-	fsd_store_close(s->store, s->dead);
-	pthread_mutex_destroy(&s->lock);
-	pthread_cond_destroy(&s->ended);
-	free(s);
-}
-
 void fsd_session_unref(struct fsd_session *s)
 {
 	u32 left;
@@ -169,17 +221,6 @@ void fsd_session_unref(struct fsd_session *s)
 	pthread_mutex_unlock(&s->server->lock);
 	if (!left)
 		free_session(s);
-}
-
-/* With the server's lock. */
-static void unlist(struct fsd_session *s)
-{
-	struct fsd_session **at = &s->server->sessions;
-
-	while (*at != s)
-		at = &(*at)->next;
-	*at = s->next;
-	s->server->nsessions--;
 }
 
 void fsd_session_end(struct fsd_session *s)
@@ -466,12 +507,24 @@ static void record(struct fsd_session *s, struct fsd_fid *f,
 	fsd_store_put(s->store, f->record);
 }
 
-static void unlink_fid(struct fsd_session *s, struct fsd_fid *f)
+/* With the session's lock. */
+static void left_table(struct fsd_session *s, struct fsd_fid *f)
 {
-	fsd_fids_del(&s->fids, f);
 	if (f->record)
 		fsd_store_drop(s->store, f->record);
 	f->record = NULL;
+	s->nxattrs -= f->xattr != NULL;
+}
+
+static bool is_in_table(struct fsd_session *s, const struct fsd_fid *f)
+{
+	return fsd_fids_find(&s->fids, f->fid) == f;
+}
+
+static void unlink_fid(struct fsd_session *s, struct fsd_fid *f)
+{
+	fsd_fids_del(&s->fids, f);
+	left_table(s, f);
 }
 
 int fsd_fid_add(struct fsd_session *s, struct fsd_fid *f, bool again)
@@ -490,10 +543,14 @@ int fsd_fid_add(struct fsd_session *s, struct fsd_fid *f, bool again)
 		err = -EINVAL;
 	else if (s->fids.n >= s->server->limits.fids)
 		err = -ENFILE;
+	else if (f->xattr && s->nxattrs >= XATTRS_MAX)
+		err = -ENOMEM;
 	if (!err)
 		err = fsd_fids_add(&s->fids, f);
-	if (!err)
+	if (!err) {
 		record(s, f, &what);
+		s->nxattrs += f->xattr != NULL;
+	}
 	pthread_mutex_unlock(&s->lock);
 	if (err)
 		fsd_fid_free(f);
@@ -510,8 +567,28 @@ void fsd_fid_changed(struct fsd_session *s, struct fsd_fid *f)
 	pthread_mutex_lock(&s->lock);
 	if (f->record)
 		fsd_store_drop(s->store, f->record);
-	record(s, f, &what);
+	f->record = NULL;
+	if (is_in_table(s, f)) /* else all were given back meanwhile */
+		record(s, f, &what);
 	pthread_mutex_unlock(&s->lock);
+}
+
+int fsd_fid_take_xattr(struct fsd_session *s, struct fsd_fid *f,
+		       struct fsd_xattr *x)
+{
+	int err = 0;
+
+	pthread_mutex_lock(&s->lock);
+	if (!is_in_table(s, f))
+		err = -EBADF;
+	else if (s->nxattrs >= XATTRS_MAX)
+		err = -ENOMEM;
+	if (!err) {
+		f->xattr = x;
+		s->nxattrs++;
+	}
+	pthread_mutex_unlock(&s->lock);
+	return err;
 }
 
 void fsd_fid_opened(struct fsd_session *s, struct fsd_fid *f)
@@ -539,7 +616,7 @@ void fsd_fid_del(struct fsd_session *s, struct fsd_fid *f)
 	bool there;
 
 	pthread_mutex_lock(&s->lock);
-	there = fsd_fids_find(&s->fids, f->fid) == f;
+	there = is_in_table(s, f);
 	if (there)
 		unlink_fid(s, f);
 	pthread_mutex_unlock(&s->lock);
@@ -556,10 +633,8 @@ void fsd_fids_clear(struct fsd_session *s)
 	for (;;) {
 		pthread_mutex_lock(&s->lock);
 		f = fsd_fids_pop(&s->fids, &from);
-		if (f && f->record) {
-			fsd_store_drop(s->store, f->record);
-			f->record = NULL;
-		}
+		if (f)
+			left_table(s, f);
 		pthread_mutex_unlock(&s->lock);
 		if (!f)
 			return;

@@ -50,6 +50,7 @@ struct fsd_session {
 	struct fsd_store *store;
 	struct fsd_running *running;
 	struct fsd_locks *locks; /* lock.c */
+	u32 nxattrs; /* fids with the value of an extended attribute */
 	u32 msize;
 	int rank; /* of its connection; -1: there is none */
 	char host[64];
@@ -105,6 +106,9 @@ void fsd_release(struct fsd_session *s, struct fsd_fid *f);
 int fsd_fid_add(struct fsd_session *s, struct fsd_fid *f, bool again);
 /* It refers to something else now, or in another way. With its lock to write. */
 void fsd_fid_changed(struct fsd_session *s, struct fsd_fid *f);
+/* It has this value of an extended attribute from now on. 0, or -ENOMEM. */
+int fsd_fid_take_xattr(struct fsd_session *s, struct fsd_fid *f,
+		       struct fsd_xattr *x);
 /* The same thing, but it is open now. */
 void fsd_fid_opened(struct fsd_session *s, struct fsd_fid *f);
 /* It has locks, and will not outlive the server; or has none. */

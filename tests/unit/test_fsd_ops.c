@@ -625,6 +625,32 @@ static void xattr(void **state)
 	is(p9c_xattrcreate(c, G, "user.x", 1, 4), -EINVAL);
 }
 
+/* However many are begun, they do not fill the server's memory. */
+static void xattr__many(void **state)
+{
+	u32 i;
+
+	for (i = 0; i < 900; i++) {
+		is(p9c_walk(c, ROOT, 100 + i, ""), 0);
+		ok(p9c_xattrcreate(c, 100 + i, "user.x", 1 << 16, 0));
+	}
+	ok(p9c_version(c, FS_MSIZE_DEFAULT, "9P2000.L"));
+	is(w.s->nxattrs, 0);
+	w.server.limits.fids = 3000;
+	ok(p9c_attach(c, ROOT, 0, "data"));
+	for (i = 0; i < 1024; i++) {
+		is(p9c_walk(c, ROOT, 100, ""), 0);
+		ok(p9c_xattrcreate(c, 100, "user.x", 0, 0));
+		p9c_clunk(c, 100);
+		is(p9c_xattrwalk(c, ROOT, 2000 + i, ""), 0);
+	}
+	is(p9c_walk(c, ROOT, 100, ""), 0);
+	is(p9c_xattrcreate(c, 100, "user.x", 1, 0), -ENOMEM);
+	is(p9c_xattrwalk(c, ROOT, 5000, ""), -ENOMEM);
+	ok(p9c_clunk(c, 2000));
+	is(p9c_xattrwalk(c, ROOT, 5000, ""), 0);
+}
+
 /* --- users --- */
 
 static void set_xattr(u32 fid, const char *name, int result)
@@ -670,6 +696,34 @@ static void rights(void **state)
 }
 
 /* --- state --- */
+
+/* Those whose clients have gone make room for others. */
+static void sessions(void **state)
+{
+	u8 uuid[FS_UUID_SIZE] = { 0 };
+	struct fsd_session *s[8];
+	bool known;
+
+	w.server.limits.grace_s = 0;
+	for (u8 i = 0; i < 8; i++) {
+		uuid[0] = i;
+		ok(fsd_session_open(&w.server, uuid, &w.export, &s[i], &known));
+		assert_false(known);
+		if (i < 6)
+			fsd_session_unref(s[i]);
+		usleep(10);
+	}
+	is(w.server.nsessions, 4);
+	uuid[0] = 5; /* the latest of those that were left is still there */
+	ok(fsd_session_open(&w.server, uuid, &w.export, &s[0], &known));
+	assert_true(known);
+	uuid[0] = 8;
+	is(fsd_session_open(&w.server, uuid, &w.export, &s[1], &known),
+	   -EUSERS);
+	fsd_session_unref(s[0]);
+	fsd_session_unref(s[6]);
+	fsd_session_unref(s[7]);
+}
 
 static void sweep(void **state)
 {
@@ -784,7 +838,9 @@ int main(void)
 		T(bad_times),
 		T(statfs_root),
 		T(xattr),
+		T(xattr__many),
 		T(rights),
+		T(sessions),
 		T(sweep),
 		T(locks),
 	};
