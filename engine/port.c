@@ -39,6 +39,11 @@ void o2g_port_close(struct o2g_port *port)
 		tcp_port_close(port_of(port));
 }
 
+void o2g_port_stop(struct o2g_port *port)
+{
+	tcp_port_stop(port_of(port));
+}
+
 int o2g_port_accept(struct o2g_port *port, int timeout_ms,
 		    unsigned char secret[O2G_SECRET_SIZE])
 {

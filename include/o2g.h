@@ -165,11 +165,14 @@ int o2g_peer_del(struct o2g_ep *ep, int peer);
  * printable, has no blanks and fits in O2G_PORT_NAME_MAX bytes; whoever has it may
  * call. Both calls return a connected socket, which is the caller's, and a secret
  * that the two ends share. -ETIMEDOUT after so many milliseconds; negative: no limit.
+ * Several threads may accept at one port. Before it is closed they have to be back:
+ * o2g_port_stop() sends them, now and from now on, with -ECANCELED.
  */
 #define O2G_PORT_NAME_MAX 1024
 struct o2g_port;
 int o2g_port_open(struct o2g_ep *ep, struct o2g_port **port, char *name,
 		  size_t size);
+void o2g_port_stop(struct o2g_port *port);
 void o2g_port_close(struct o2g_port *port);
 int o2g_port_accept(struct o2g_port *port, int timeout_ms,
 		    unsigned char secret[O2G_SECRET_SIZE]);

@@ -11,7 +11,9 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/eventfd.h>
 #include <sys/random.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "clock.h"
@@ -34,6 +36,7 @@ struct visitor {
 struct tcp_port {
 	pthread_mutex_t lock; /* one accept at a time */
 	int fd;
+	int stopped; /* eventfd: readable when nobody is to be let in */
 	u8 key[TCP_PORT_SECRET];
 	struct tcp_addr addrs[TCP_ADDRS];
 	u32 naddrs;
@@ -76,7 +79,9 @@ int tcp_port_open(u32 rank, const char *node, struct tcp_port **port,
 	p->fd = -1;
 	for (int i = 0; i < VISITORS; i++)
 		p->visitors[i].fd = -1;
-	n = tcp_find_addresses(p->addrs, why, why_size);
+	p->stopped = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	n = p->stopped < 0 ? -errno :
+			     tcp_find_addresses(p->addrs, why, why_size);
 	err = n < 0 ? n : 0;
 	if (!err) {
 		p->naddrs = n;
@@ -101,12 +106,19 @@ static void dismiss(struct visitor *v)
 	v->fd = -1;
 }
 
+void tcp_port_stop(struct tcp_port *p)
+{
+	eventfd_write(p->stopped, 1);
+}
+
 void tcp_port_close(struct tcp_port *p)
 {
 	for (int i = 0; i < VISITORS; i++)
 		dismiss(&p->visitors[i]);
 	if (p->fd >= 0)
 		close(p->fd);
+	if (p->stopped >= 0)
+		close(p->stopped);
 	explicit_bzero(p->key, sizeof(p->key));
 	pthread_mutex_destroy(&p->lock);
 	free(p);
@@ -198,12 +210,13 @@ static int hear_all(struct tcp_port *p, u8 secret[TCP_PORT_SECRET])
 	return fd;
 }
 
-/* Until somebody calls or says something, or the time is up. */
-static void listen_for(struct tcp_port *p, u64 until_us)
+/* Until somebody calls or says something, or the time is up; -ECANCELED: stopped. */
+static int listen_for(struct tcp_port *p, u64 until_us)
 {
-	struct pollfd fds[VISITORS + 1] = { { p->fd, POLLIN, 0 } };
+	struct pollfd fds[VISITORS + 2] = { { p->fd, POLLIN, 0 },
+					    { p->stopped, POLLIN, 0 } };
 	u64 now = o2g_now_us();
-	int n = 1, ms = -1;
+	int n = 2, ms = -1;
 
 	for (int i = 0; i < VISITORS; i++)
 		if (p->visitors[i].fd >= 0)
@@ -212,25 +225,45 @@ static void listen_for(struct tcp_port *p, u64 until_us)
 	if (until_us != ~0ull)
 		ms = until_us > now ? (int)((until_us - now) / 1000) + 1 : 0;
 	/* visitors have a limit of their own */
-	if (n > 1 && (ms < 0 || ms > 250))
+	if (n > 2 && (ms < 0 || ms > 250))
 		ms = 250;
-	if (poll(fds, n, ms) > 0 && fds[0].revents)
+	if (poll(fds, n, ms) <= 0)
+		return 0;
+	if (fds[1].revents)
+		return -ECANCELED;
+	if (fds[0].revents)
 		let_in(p);
+	return 0;
+}
+
+/* Other threads may be waiting there, for longer than we want to. */
+static int take_turn(struct tcp_port *p, u64 until_us)
+{
+	struct timespec t = { (time_t)(until_us / 1000000),
+			      (long)(until_us % 1000000) * 1000 };
+
+	if (until_us == ~0ull)
+		return -pthread_mutex_lock(&p->lock);
+	return -pthread_mutex_clocklock(&p->lock, CLOCK_MONOTONIC, &t);
 }
 
 int tcp_port_accept(struct tcp_port *p, int timeout_ms,
 		    u8 secret[TCP_PORT_SECRET])
 {
 	u64 until = ~0ull;
-	int fd;
+	int fd, err;
 
 	if (timeout_ms >= 0)
 		until = o2g_now_us() + (u64)timeout_ms * 1000;
-	pthread_mutex_lock(&p->lock);
-	while ((fd = hear_all(p, secret)) < 0 && o2g_now_us() < until)
-		listen_for(p, until);
+	err = take_turn(p, until);
+	if (err)
+		return err;
+	while ((fd = hear_all(p, secret)) < 0 && !err && o2g_now_us() < until)
+		err = listen_for(p, until);
 	pthread_mutex_unlock(&p->lock);
 	if (fd >= 0 && tcp_encrypts())
 		fd = tcp_port_seal(fd, secret, TCP_TLS_SERVER);
-	return fd == -EAGAIN ? -ETIMEDOUT : fd;
+	if (fd == -EAGAIN)
+		return err ? err : -ETIMEDOUT;
+	return fd;
 }

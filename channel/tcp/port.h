@@ -23,6 +23,8 @@ struct tcp_port;
 int tcp_port_open(u32 rank, const char *node, struct tcp_port **port,
 		  char *name, size_t size, char *why, size_t why_size);
 void tcp_port_close(struct tcp_port *p);
+/* Nobody is let in any more: accept, where other threads wait, says -ECANCELED. */
+void tcp_port_stop(struct tcp_port *p);
 /* The next caller that has the name: a descriptor, or negative errno. */
 int tcp_port_accept(struct tcp_port *p, int timeout_ms,
 		    u8 secret[TCP_PORT_SECRET]);

@@ -78,7 +78,7 @@ static int exchange(int fd, struct flow out, struct flow in)
 
 static int lost(int err)
 {
-	return mpii_fail(MPI_ERR_OTHER,
+	return mpii_fail(err == -EPROTO ? MPI_ERR_OTHER : MPI_ERR_PROC_ABORTED,
 			 "the other side went away before both had met: %s",
 			 strerror(-err));
 }

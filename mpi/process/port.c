@@ -71,6 +71,7 @@ int mpii_port_close(const char *name)
 	p = *at;
 	if (p) {
 		*at = p->next;
+		o2g_port_stop(p->port);
 		put(p);
 	}
 	pthread_mutex_unlock(&lock);
@@ -84,6 +85,7 @@ void mpii_port_close_all(void)
 		struct port *p = ports;
 
 		ports = p->next;
+		o2g_port_stop(p->port);
 		put(p);
 	}
 	pthread_mutex_unlock(&lock);
@@ -123,6 +125,9 @@ void mpii_port_accept(const char *name, int timeout_ms, struct mpii_fd_way *w)
 		w->way.err = mpii_fail(MPI_ERR_PORT,
 				       "nobody has called in %d s",
 				       timeout_ms / 1000);
+	else if (w->fd == -ECANCELED)
+		w->way.err = mpii_fail(MPI_ERR_PORT,
+				       "the port was closed meanwhile");
 	else if (w->fd < 0)
 		w->way.err = mpii_fail(mpii_class_of(w->fd), "%s",
 				       o2g_strerror(w->fd));

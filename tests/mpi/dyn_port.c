@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /* Ports, from the standard's text: names, errors, and two halves of one job that meet
  * at one. tests/system/dyn_connect.sh has jobs that meet. */
+#include <pthread.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -56,6 +57,56 @@ static void errors(void)
 	FAILS(MPI_Comm_accept(port, MPI_INFO_NULL, 0, inter, &c), MPI_ERR_COMM);
 	OK(MPI_Comm_free(&inter));
 	OK(MPI_Comm_set_errhandler(WORLD, MPI_ERRORS_ARE_FATAL));
+	OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL));
+}
+
+/* --- threads at one port --- */
+
+struct waiter {
+	const char *timeout; /* or NULL: none */
+	int class;
+	double took;
+};
+
+static void *wait_there(void *arg)
+{
+	struct waiter *w = arg;
+	MPI_Info info = MPI_INFO_NULL;
+	MPI_Comm self, c;
+	double then;
+
+	OK(MPI_Comm_dup(MPI_COMM_SELF, &self));
+	if (w->timeout) {
+		OK(MPI_Info_create(&info));
+		OK(MPI_Info_set(info, "timeout", w->timeout));
+	}
+	then = MPI_Wtime();
+	MPI_Error_class(MPI_Comm_accept(port, info, 0, self, &c), &w->class);
+	w->took = MPI_Wtime() - then;
+	if (w->timeout)
+		OK(MPI_Info_free(&info));
+	OK(MPI_Comm_free(&self));
+	return NULL;
+}
+
+/* One that waits for longer does not keep another one; and it is closed meanwhile. */
+static void waiting(void)
+{
+	struct waiter w[] = { { NULL, 0, 0 }, { "0.2", 0, 0 } };
+	pthread_t t[2];
+
+	OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN));
+	OK(MPI_Open_port(MPI_INFO_NULL, port));
+	for (int i = 0; i < 2; i++) {
+		CHECK(!pthread_create(&t[i], NULL, wait_there, &w[i]));
+		usleep(100000);
+	}
+	CHECK(!pthread_join(t[1], NULL));
+	EQUAL(w[1].class, MPI_ERR_PORT);
+	CHECK(w[1].took < 10);
+	OK(MPI_Close_port(port));
+	CHECK(!pthread_join(t[0], NULL));
+	EQUAL(w[0].class, MPI_ERR_PORT);
 	OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL));
 }
 
@@ -129,7 +180,7 @@ static void join(void)
 	struct sockaddr_storage at;
 	socklen_t len = sizeof(at);
 	MPI_Comm inter;
-	int fd, v = rank, w = -1;
+	int fd, pair[2], v = rank, w = -1;
 
 	if (rank == 0) {
 		int listener = socket(AF_UNIX, SOCK_STREAM, 0);
@@ -161,11 +212,22 @@ static void join(void)
 	close(fd);
 	OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN));
 	FAILS(MPI_Comm_join(-1, &inter), MPI_ERR_ARG);
+	/* whoever should be there is not */
+	CHECK(!socketpair(AF_UNIX, SOCK_STREAM, 0, pair));
+	close(pair[1]);
+	FAILS(MPI_Comm_join(pair[0], &inter), MPI_ERR_PROC_ABORTED);
+	close(pair[0]);
 }
 
 int main(int argc, char **argv)
 {
-	start(&argc, &argv);
+	int provided;
+
+	MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+	MPI_Comm_rank(WORLD, &rank);
+	MPI_Comm_size(WORLD, &size);
+	if (rank == 0)
+		waiting();
 	if (size > 1) {
 		errors();
 		names();
