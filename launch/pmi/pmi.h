@@ -75,8 +75,8 @@ int pmi_nodes(int *node);
 
 /*
  * More processes, which the launcher starts: a job of their own, that finds
- * @port under PMI_PARENT_KEY. -ENOTSUP: it cannot, or does not say so. -EIO: it has
- * refused, and @why says why, if it does. *child is a number for what follows.
+ * @port under PMI_PARENT_KEY. -ENOTSUP: it cannot, does not say so, or cannot be told
+ * so much. -EIO: it has refused, and @why says why, if it does. *child is a number for what follows.
  */
 #define PMI_PARENT_KEY "PARENT_ROOT_PORT_NAME"
 struct pmi_program {

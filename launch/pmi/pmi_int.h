@@ -140,7 +140,7 @@ int pmi_copy_out(const char *from, char *value, size_t size);
 
 struct pmi_program;
 /* The lines that ask a launcher of PMI-1 for it; @encoded: ours takes any word.
- * Allocated; NULL: a word has a newline in it, or there is no memory: errno. */
+ * Allocated; NULL, errno ENOTSUP: that is more than it can be told, ENOMEM. */
 char *pmi_spawn_text(const struct pmi_program *programs, int count,
 		     const char *port, bool encoded);
 

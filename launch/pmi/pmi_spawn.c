@@ -18,7 +18,8 @@
  *	endcmd
  *
  * A line ends with its newline, so a word cannot have one in it; our own launcher is
- * told that values are encoded.
+ * told that values are encoded. Hydra has room for 64 KiB and 1,000 lines, and does not
+ * survive more.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -28,6 +29,9 @@
 
 #include "pmi.h"
 #include "pmi_int.h"
+
+#define BYTES_MAX 60000
+#define LINES_MAX 960
 
 struct writer {
 	FILE *to;
@@ -103,6 +107,15 @@ static void put_program(struct writer *w, const struct pmi_program *p,
 	fputs("endcmd\n", w->to);
 }
 
+static bool is_short(const char *text, size_t size)
+{
+	int lines = 0;
+
+	for (size_t i = 0; i < size; i++)
+		lines += text[i] == '\n';
+	return size <= BYTES_MAX && lines <= LINES_MAX;
+}
+
 char *pmi_spawn_text(const struct pmi_program *programs, int count,
 		     const char *port, bool encoded)
 {
@@ -116,9 +129,9 @@ char *pmi_spawn_text(const struct pmi_program *programs, int count,
 	}
 	for (int i = 0; i < count; i++)
 		put_program(&w, &programs[i], i, count, port);
-	if (fclose(w.to) || w.failed) {
+	if (fclose(w.to) || w.failed || !(encoded || is_short(text, size))) {
 		free(text);
-		errno = encoded ? ENOMEM : EINVAL;
+		errno = encoded ? ENOMEM : ENOTSUP;
 		return NULL;
 	}
 	return text;

@@ -61,10 +61,6 @@ static int describe(const struct mpii_program *programs, int count,
 
 static int launcher_failed(int err, const char *why)
 {
-	if (err == -EINVAL)
-		return mpii_fail(MPI_ERR_SPAWN,
-				 "a word has a newline in it, which this "
-				 "launcher cannot be told");
 	return mpii_fail(MPI_ERR_SPAWN, "%s",
 			 *why	     ? why :
 			 err == -EIO ? "the launcher has refused" :

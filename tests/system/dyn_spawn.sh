@@ -108,7 +108,8 @@ expect "$TMP/files/2/rank.1/stdout" "last words of 1"
 
 cat >"$TMP/q.c" <<'EOF'
 /* q N KEY VALUE...: spawns N with that info, and says how many there are and where.
- * q exit: they exit with 3; q nest: they spawn one more each, two at once. */
+ * q exit: they exit with 3; q nest: they spawn one more each, two at once.
+ * q words N: one is given N words of two lines each, and says so. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -136,6 +137,18 @@ static int spawn(char *self, char *arg, int n, MPI_Info info)
 	return 0;
 }
 
+static void words(char *self, int n)
+{
+	char **args = calloc(n + 1, sizeof(*args));
+	MPI_Comm c;
+
+	for (int i = 0; i < n; i++)
+		args[i] = "two\nlines";
+	MPI_Comm_spawn(self, args, 1, MPI_INFO_NULL, 0, MPI_COMM_SELF, &c,
+		       MPI_ERRCODES_IGNORE);
+	MPI_Comm_disconnect(&c);
+}
+
 int main(int argc, char **argv)
 {
 	char name[MPI_MAX_PROCESSOR_NAME], dir[4096];
@@ -149,6 +162,9 @@ int main(int argc, char **argv)
 	if (c != MPI_COMM_NULL) {
 		if (argc > 1 && !strcmp(argv[1], "nest"))
 			spawn(argv[0], "leaf", 1, MPI_INFO_NULL);
+		if (argc > 1 && !strcmp(argv[1], "two\nlines"))
+			printf("%d words\n", argc - 1);
+		fflush(stdout);
 		MPI_Comm_disconnect(&c);
 		MPI_Get_processor_name(name, &len);
 		printf("on %s in %s\n", name, getcwd(dir, sizeof(dir)));
@@ -158,7 +174,9 @@ int main(int argc, char **argv)
 	MPI_Info_create(&info);
 	for (int i = 2; i + 1 < argc; i += 2)
 		MPI_Info_set(info, argv[i], argv[i + 1]);
-	if (argc > 1 && atoi(argv[1]))
+	if (argc > 2 && !strcmp(argv[1], "words"))
+		words(argv[0], atoi(argv[2]));
+	else if (argc > 1 && atoi(argv[1]))
 		spawn(argv[0], NULL, atoi(argv[1]), info);
 	else
 		spawn(argv[0], argv[1], 2, info);
@@ -174,6 +192,12 @@ rc=$?
 expect "$TMP/out" "spawned job 1: rank . on .* exited with code 3"
 works "$MPIEXEC" -n 2 "$TMP/q" nest
 [ "$(grep -c "1 of 1 run" "$TMP/out")" = 4 ] || fail "nested spawns"
+# more words than Hydra takes, and such as it cannot be told: an mpiexec of ours does it
+for launcher in "$MPIEXEC" mpiexec.hydra; do
+	command -v "$launcher" >/dev/null || continue
+	works "$launcher" -n 1 "$TMP/q" words 9000
+	expect "$TMP/out" "^9000 words"
+done
 
 # slots are taken and given back: three are free, then one is taken by nobody
 works "$MPIEXEC" -usize 5 -n 2 "$TMP/q" 8 soft 1:8
