@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 #include "dsm_bench.h"
 
+#include <mpi.h>
 #include <o2g.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,6 +52,38 @@ void my_part(const struct run *run, long n, long *from, long *to)
 	*to = n * (run->rank + 1) / run->size;
 }
 
+/* The parts in bytes. */
+static void count_parts(const struct run *run, long n, size_t each, int *counts,
+			int *starts)
+{
+	for (int i = 0; i < run->size; i++) {
+		long from = n * i / run->size, to = n * (i + 1) / run->size;
+
+		counts[i] = (int)((size_t)(to - from) * each);
+		starts[i] = (int)((size_t)from * each);
+	}
+}
+
+void deal(const struct run *run, void *at, long n, size_t each)
+{
+	int counts[O2G_DSM_NODES], starts[O2G_DSM_NODES];
+
+	count_parts(run, n, each, counts, starts);
+	MPI_Scatterv(at, counts, starts, MPI_BYTE,
+		     run->rank ? (char *)at + starts[run->rank] : MPI_IN_PLACE,
+		     counts[run->rank], MPI_BYTE, 0, MPI_COMM_WORLD);
+}
+
+void collect(const struct run *run, void *at, long n, size_t each)
+{
+	int counts[O2G_DSM_NODES], starts[O2G_DSM_NODES];
+
+	count_parts(run, n, each, counts, starts);
+	MPI_Gatherv(run->rank ? (char *)at + starts[run->rank] : MPI_IN_PLACE,
+		    counts[run->rank], MPI_BYTE, at, counts, starts, MPI_BYTE,
+		    0, MPI_COMM_WORLD);
+}
+
 double noise(uint64_t i)
 {
 	i += 0x9e3779b97f4a7c15ull;
@@ -80,20 +113,57 @@ static double timed(struct run *run)
 	return now() - start;
 }
 
+static char *ordinary_memory(long n)
+{
+	char *at = aligned_alloc(O2G_DSM_PAGE,
+				 (program.bytes(n) + O2G_DSM_PAGE - 1) /
+					 O2G_DSM_PAGE * O2G_DSM_PAGE);
+
+	if (!at)
+		exit(1);
+	memset(at, 0, program.bytes(n));
+	return at;
+}
+
 /* By the first process, on ordinary memory; the others wait. */
 static double sequential(long n, char **memory)
 {
 	struct run run = { .n = n, .size = 1 };
 
 	memset(sequential_counter, 0, sizeof(sequential_counter));
-	run.memory = aligned_alloc(O2G_DSM_PAGE,
-				   (program.bytes(n) + O2G_DSM_PAGE - 1) /
-					   O2G_DSM_PAGE * O2G_DSM_PAGE);
-	if (!run.memory)
-		exit(1);
-	memset(run.memory, 0, program.bytes(n));
-	*memory = run.memory;
+	run.memory = *memory = ordinary_memory(n);
 	return timed(&run);
+}
+
+static void must_be(const struct run *run, const char *expected)
+{
+	size_t bytes, at = program.result(run->n, &bytes);
+
+	if (run->rank || !memcmp(run->memory + at, expected + at, bytes))
+		return;
+	fprintf(stderr, "%s: not the sequential result with %s\n", program.name,
+		run->region ? "shared memory" : "messages");
+	exit(1);
+}
+
+static double messages(long n, const char *expected)
+{
+	struct run run = { .n = n,
+			   .rank = o2g_dsm_rank(),
+			   .size = o2g_dsm_size(),
+			   .memory = ordinary_memory(n) };
+	double start;
+
+	if (!run.rank)
+		program.fill(&run);
+	MPI_Barrier(MPI_COMM_WORLD);
+	start = now();
+	program.messages(&run);
+	MPI_Barrier(MPI_COMM_WORLD);
+	start = now() - start;
+	must_be(&run, expected);
+	free(run.memory);
+	return start;
 }
 
 static double shared(long n, int number, const char *expected,
@@ -102,7 +172,6 @@ static double shared(long n, int number, const char *expected,
 	struct run run = { .n = n,
 			   .rank = o2g_dsm_rank(),
 			   .size = o2g_dsm_size() };
-	size_t at, bytes;
 	char name[32];
 	double seconds;
 
@@ -111,12 +180,7 @@ static double shared(long n, int number, const char *expected,
 	run.memory = o2g_dsm_base(run.region);
 	seconds = timed(&run);
 	check(o2g_dsm_stats(run.region, stats), "stats");
-	at = program.result(n, &bytes);
-	if (!run.rank && memcmp(run.memory + at, expected + at, bytes)) {
-		fprintf(stderr, "%s: not the sequential result\n",
-			program.name);
-		exit(1);
-	}
+	must_be(&run, expected);
 	check(o2g_dsm_close(run.region), "close");
 	return seconds;
 }
@@ -126,7 +190,7 @@ int main(int argc, char **argv)
 	long n = argc > 1 ? strtol(argv[1], NULL, 10) : program.n;
 	int times = argc > 2 ? atoi(argv[2]) : 3;
 	struct o2g_dsm_stats stats;
-	double alone = 0, best = 0;
+	double alone = 0, best = 0, mpi = 0;
 	char *expected = NULL;
 
 	check(o2g_dsm_init(), "init");
@@ -137,10 +201,13 @@ int main(int argc, char **argv)
 
 		if (!i || s < best)
 			best = s;
+		s = messages(n, expected);
+		if (!i || s < mpi)
+			mpi = s;
 	}
 	if (!o2g_dsm_rank())
-		printf("%-8s n %ld processes %d sequential %.4f s shared %.4f s speedup %.2f faults %llu messages %llu\n",
-		       program.name, n, o2g_dsm_size(), alone, best,
+		printf("%-8s n %ld processes %d sequential %.4f s shared %.4f s messages %.4f s speedup %.2f faults %llu messages %llu\n",
+		       program.name, n, o2g_dsm_size(), alone, best, mpi,
 		       alone / best,
 		       (unsigned long long)(stats.read_faults +
 					    stats.write_faults),

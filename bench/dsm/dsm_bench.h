@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
  * Programs for shared memory. Each is written once, for any number of processes, and also
- * runs sequentially, as one process on ordinary memory; both must leave the same result.
- * Started by mpiexec: PROGRAM [size [repetitions]].
+ * runs sequentially, as one process on ordinary memory; and there is one with messages. All
+ * must leave the same result. Started by mpiexec: PROGRAM [size [repetitions]].
  */
 #ifndef DSM_BENCH_H
 #define DSM_BENCH_H
@@ -26,6 +26,8 @@ struct program {
 	void (*fill)(
 		struct run *run); /* by the first, before the clock starts */
 	void (*work)(struct run *run); /* by all */
+	/* The same with MPI: the first has what was filled in, and then the result. */
+	void (*messages)(struct run *run);
 	/* where the result is in the memory */
 	size_t (*result)(long n, size_t *bytes);
 };
@@ -40,6 +42,10 @@ long next_number(struct run *run, uint64_t counter);
 
 /* The part [*from, *to) of n things that this process has. */
 void my_part(const struct run *run, long n, long *from, long *to);
+/* Those parts of what the first has, in pieces of so many bytes, go to everybody, or
+ * come back; all lie at the same place. */
+void deal(const struct run *run, void *at, long n, size_t each);
+void collect(const struct run *run, void *at, long n, size_t each);
 /* Numbers in [0, 1) that are the same everywhere. */
 double noise(uint64_t i);
 

@@ -2,6 +2,8 @@
 /* LU factors of a matrix of n x n without pivoting, rows dealt out in turn. */
 #include "dsm_bench.h"
 
+#include <mpi.h>
+
 static size_t bytes(long n)
 {
 	return (size_t)(n * n) * sizeof(double);
@@ -39,10 +41,28 @@ static void work(struct run *run)
 	}
 }
 
+/* Rows of others come as pivots, and so all have all at the end. */
+static void messages(struct run *run)
+{
+	double *a = (void *)run->memory;
+	long n = run->n;
+
+	MPI_Bcast(a, (int)(n * n), MPI_DOUBLE, 0, MPI_COMM_WORLD);
+	for (long k = 0; k < n; k++) {
+		MPI_Bcast(a + k * n, (int)n, MPI_DOUBLE, (int)(k % run->size),
+			  MPI_COMM_WORLD);
+		for (long i = k + 1; i < n; i++)
+			if (i % run->size == run->rank)
+				eliminate(a + k * n, a + i * n, n, k);
+	}
+}
+
 static size_t result(long n, size_t *len)
 {
 	*len = bytes(n);
 	return 0;
 }
 
-const struct program program = { "lu", 512, bytes, fill, work, result };
+const struct program program = {
+	"lu", 512, bytes, fill, work, messages, result
+};

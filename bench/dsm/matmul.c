@@ -2,6 +2,8 @@
 /* The product of two matrices of n x n, by rows, in blocks that stay in the cache. */
 #include "dsm_bench.h"
 
+#include <mpi.h>
+
 #define BLOCK 64
 
 static size_t bytes(long n)
@@ -26,6 +28,15 @@ static void row(const double *a, const double *b, double *c, long n, long k0,
 			c[j] += a[k] * b[k * n + j];
 }
 
+static void rows(const double *a, const double *b, double *c, long n, long from,
+		 long to)
+{
+	for (long k = 0; k < n; k += BLOCK)
+		for (long i = from; i < to; i++)
+			row(a + i * n, b, c + i * n, n, k,
+			    k + BLOCK < n ? k + BLOCK : n);
+}
+
 static void work(struct run *run)
 {
 	long n = run->n, from, to;
@@ -40,10 +51,19 @@ static void work(struct run *run)
 		o2g_dsm_will_write(run->region, c + from * n,
 				   (size_t)((to - from) * n) * sizeof(*c));
 	}
-	for (long k = 0; k < n; k += BLOCK)
-		for (long i = from; i < to; i++)
-			row(a + i * n, b, c + i * n, n, k,
-			    k + BLOCK < n ? k + BLOCK : n);
+	rows(a, b, c, n, from, to);
+}
+
+static void messages(struct run *run)
+{
+	long n = run->n, from, to;
+	double *a = (void *)run->memory, *b = a + n * n, *c = b + n * n;
+
+	my_part(run, n, &from, &to);
+	deal(run, a, n, (size_t)n * sizeof(*a));
+	MPI_Bcast(b, (int)(n * n), MPI_DOUBLE, 0, MPI_COMM_WORLD);
+	rows(a, b, c, n, from, to);
+	collect(run, c, n, (size_t)n * sizeof(*c));
 }
 
 static size_t result(long n, size_t *len)
@@ -52,4 +72,5 @@ static size_t result(long n, size_t *len)
 	return 2 * *len;
 }
 
-const struct program program = { "matmul", 768, bytes, fill, work, result };
+const struct program program = { "matmul", 768,	     bytes, fill,
+				 work,	   messages, result };

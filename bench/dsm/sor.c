@@ -2,6 +2,8 @@
 /* Red-black successive over-relaxation on a square of n x n, 20 steps. */
 #include "dsm_bench.h"
 
+#include <mpi.h>
+
 #define STEPS 20
 
 static size_t bytes(long n)
@@ -44,10 +46,42 @@ static void work(struct run *run)
 		}
 }
 
+/* The last rows of the one above, and the first of the one below. */
+static void exchange(const struct run *run, double *a, long from, long to)
+{
+	int n = (int)run->n, up = run->rank - 1, down = run->rank + 1;
+
+	if (up < 0)
+		up = MPI_PROC_NULL;
+	if (down == run->size)
+		down = MPI_PROC_NULL;
+	MPI_Sendrecv(a + (from + 1) * n, n, MPI_DOUBLE, up, 0, a + (to + 1) * n,
+		     n, MPI_DOUBLE, down, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	MPI_Sendrecv(a + to * n, n, MPI_DOUBLE, down, 0, a + from * n, n,
+		     MPI_DOUBLE, up, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+static void messages(struct run *run)
+{
+	double *a = (void *)run->memory, *last = a + (run->n - 1) * run->n;
+	size_t row = (size_t)run->n * sizeof(double);
+	long from, to;
+
+	my_part(run, run->n - 2, &from, &to);
+	deal(run, a + run->n, run->n - 2, row);
+	MPI_Bcast(last, (int)run->n, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+	for (int step = 0; step < 2 * STEPS; step++) {
+		exchange(run, a, from, to);
+		sweep(a, run->n, from + 1, to + 1, step % 2);
+	}
+	collect(run, a + run->n, run->n - 2, row);
+}
+
 static size_t result(long n, size_t *len)
 {
 	*len = bytes(n);
 	return 0;
 }
 
-const struct program program = { "sor", 2048, bytes, fill, work, result };
+const struct program program = { "sor", 2048,	  bytes, fill,
+				 work,	messages, result };

@@ -6,6 +6,7 @@
  */
 #include "dsm_bench.h"
 
+#include <mpi.h>
 #include <stdlib.h>
 
 #define MOST 16
@@ -17,8 +18,9 @@ struct shared {
 };
 
 struct search {
-	const struct shared *shared;
+	const struct shared *shared; /* with messages: our own copy */
 	struct run *run;
+	MPI_Win *window; /* with messages: the first one's */
 	int n, distance[MOST][MOST];
 };
 
@@ -46,10 +48,25 @@ static int bound(const struct search *s)
 	return __atomic_load_n(&s->shared->best, __ATOMIC_RELAXED);
 }
 
+/* The shortest that anybody has, which is with the first. */
+static void tell(struct search *s, int length)
+{
+	struct shared *mine = (struct shared *)s->run->memory;
+	int before;
+
+	MPI_Fetch_and_op(&length, &before, MPI_INT, 0, 0, MPI_MIN, *s->window);
+	MPI_Win_flush(0, *s->window);
+	mine->best = before < length ? before : length;
+}
+
 static void improve(struct search *s, int length)
 {
 	struct shared *shared = (struct shared *)s->run->memory;
 
+	if (s->window) {
+		tell(s, length);
+		return;
+	}
 	take_lock(s->run, 1);
 	if (length < shared->best)
 		__atomic_store_n(&shared->best, length, __ATOMIC_RELAXED);
@@ -71,10 +88,23 @@ static void go_on(struct search *s, int town, unsigned seen, int length)
 			      length + s->distance[town][next]);
 }
 
-static void work(struct run *run)
+static int next_job(struct search *s)
+{
+	int one = 1, job;
+
+	if (!s->window)
+		return (int)next_number(s->run, 2);
+	MPI_Fetch_and_op(&one, &job, MPI_INT, 0, 1, MPI_SUM, *s->window);
+	MPI_Win_flush(0, *s->window);
+	tell(s, s->shared->best); /* and hear */
+	return job;
+}
+
+static void search(struct run *run, MPI_Win *window)
 {
 	struct search s = { (struct shared *)run->memory,
 			    run,
+			    window,
 			    (int)run->n,
 			    { { 0 } } };
 	int m = s.n - 1;
@@ -83,8 +113,7 @@ static void work(struct run *run)
 		for (int j = 0; j < s.n; j++)
 			s.distance[i][j] = s.shared->distance[i][j];
 	for (;;) {
-		int job = (int)next_number(run, 2), a = 1 + job / m,
-		    b = 1 + job % m;
+		int job = next_job(&s), a = 1 + job / m, b = 1 + job % m;
 
 		if (job >= m * m)
 			return;
@@ -94,10 +123,39 @@ static void work(struct run *run)
 	}
 }
 
+static void work(struct run *run)
+{
+	search(run, NULL);
+}
+
+/* The bound and the number of the next beginning are in a window of the first. */
+static void messages(struct run *run)
+{
+	struct shared *s = (struct shared *)run->memory;
+	MPI_Win window;
+	int *at;
+
+	MPI_Bcast(s, (int)sizeof(*s), MPI_BYTE, 0, MPI_COMM_WORLD);
+	MPI_Win_allocate(2 * sizeof(int), sizeof(int), MPI_INFO_NULL,
+			 MPI_COMM_WORLD, &at, &window);
+	at[0] = s->best;
+	at[1] = 0;
+	MPI_Barrier(MPI_COMM_WORLD);
+	MPI_Win_lock_all(0, window);
+	search(run, &window);
+	MPI_Win_unlock_all(window);
+	MPI_Barrier(MPI_COMM_WORLD);
+	if (!run->rank)
+		s->best = at[0];
+	MPI_Win_free(&window);
+}
+
 static size_t result(long n, size_t *len)
 {
 	*len = sizeof(int);
 	return 0;
 }
 
-const struct program program = { "tsp", 13, bytes, fill, work, result };
+const struct program program = {
+	"tsp", 13, bytes, fill, work, messages, result
+};

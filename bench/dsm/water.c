@@ -6,6 +6,7 @@
  */
 #include "dsm_bench.h"
 
+#include <mpi.h>
 #include <stdlib.h>
 
 #define STEPS 4
@@ -56,6 +57,15 @@ static void forces(const struct run *run, long from, long to, double (*f)[3])
 	}
 }
 
+static void move(struct molecule *m, long from, long to, double (*f)[3])
+{
+	for (long i = from; i < to; i++)
+		for (int d = 0; d < 3; d++) {
+			m[i].speed[d] += 1e-4 * f[i - from][d];
+			m[i].at[d] += m[i].speed[d];
+		}
+}
+
 static void work(struct run *run)
 {
 	struct molecule *m = (struct molecule *)run->memory;
@@ -69,12 +79,30 @@ static void work(struct run *run)
 	for (int step = 0; step < STEPS; step++) {
 		forces(run, from, to, f);
 		all_here(run);
-		for (long i = from; i < to; i++)
-			for (int d = 0; d < 3; d++) {
-				m[i].speed[d] += 1e-4 * f[i - from][d];
-				m[i].at[d] += m[i].speed[d];
-			}
+		move(m, from, to, f);
 		all_here(run);
+	}
+	free(f);
+}
+
+/* After each step everybody has all of them again. */
+static void messages(struct run *run)
+{
+	struct molecule *m = (struct molecule *)run->memory;
+	int all = (int)program.bytes(run->n);
+	double(*f)[3];
+	long from, to;
+
+	my_part(run, run->n, &from, &to);
+	f = calloc((size_t)(to - from), sizeof(*f));
+	if (!f)
+		abort();
+	MPI_Bcast(m, all, MPI_BYTE, 0, MPI_COMM_WORLD);
+	for (int step = 0; step < STEPS; step++) {
+		forces(run, from, to, f);
+		move(m, from, to, f);
+		collect(run, m, run->n, sizeof(*m));
+		MPI_Bcast(m, all, MPI_BYTE, 0, MPI_COMM_WORLD);
 	}
 	free(f);
 }
@@ -85,4 +113,5 @@ static size_t result(long n, size_t *len)
 	return 0;
 }
 
-const struct program program = { "water", 3000, bytes, fill, work, result };
+const struct program program = { "water", 3000,	    bytes, fill,
+				 work,	  messages, result };
