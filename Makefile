@@ -12,6 +12,7 @@
 # make bench      compare with MPICH and Open MPI, BASE=dir also with another build of
 #                 ours; B=cases runs some, NEWER_PEERS=0 does without newer peers
 #                 (see docs/performance.md)
+# make dsm-grow   what shared memory costs as the work grows, for the report
 # make report     a page from the results: R=files, SVG=folder for README's pictures
 # make install    PREFIX=/usr/local DESTDIR=
 # make uninstall  the same PREFIX and DESTDIR
@@ -324,7 +325,8 @@ bench:
 R ?= $(BUILD)/bench/results.json
 report:
 	@scripts/setup report
-	@bench/make-report $(R) -o $(BUILD)/bench/report.html $(if $(SVG),--svg '$(SVG)')
+	@bench/make-report $(R) -o $(BUILD)/bench/report.html \
+	  $(addprefix --dsm ,$(wildcard $(BUILD)/bench/dsm.json)) $(if $(SVG),--svg '$(SVG)')
 	@bench/check-report $(BUILD)/bench/report.html
 
 # --- layout ---

@@ -45,6 +45,11 @@ $(BUILD)/bench/plain/fetch: bench/plain/fetch.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $<
 
+# make dsm-grow     those programs on 1 to 16 processes; `make report` shows it
+.PHONY: dsm-grow
+dsm-grow: all $(DSM_BENCH)
+	@BUILD=$(BUILD) bench/dsm-grow
+
 # make dsm-module            o2g_dsm.ko for the running kernel, on the driver
 # make dsm-module KDIR=dir   ... for the kernel whose headers are in dir
 DSM_MODULE_OUT ?= $(BUILD)/dsm-module

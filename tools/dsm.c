@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * o2g dsm [-d SECONDS] [-n TIMES]: regions of shared memory of the processes on this host,
- * how many faults they have, and a map of which pages go back and forth.
+ * o2g dsm [-d SECONDS] [-n TIMES] [-j]: regions of shared memory of the processes on this host,
+ * how many faults they have, and a map of which pages go back and forth. -j: in JSON.
  *
  * Each process counts in a memory file (dsm/lib/counts.h), found among its descriptors;
  * whoever may look at the process may read it.
@@ -237,6 +237,52 @@ static void print_region(const struct file *f, int n, double seconds)
 	print_worst(f, n);
 }
 
+/* --- the same for programs --- */
+
+static void json_string(const char *s)
+{
+	putchar('"');
+	for (; *s; s++)
+		if (*s == '"' || *s == '\\')
+			printf("\\%c", *s);
+		else
+			putchar(*s < ' ' || *s > '~' ? '?' : *s);
+	putchar('"');
+}
+
+static void json_process(const struct file *f, double seconds)
+{
+	const struct dsm_counts *c = f->counts;
+
+	printf("{\"pid\": %d, \"rank\": %u, \"faults_per_s\": %.0f, \"reads\": %llu, \"writes\": %llu, \"taken\": %llu, \"messages\": %llu, \"bytes\": %llu}",
+	       f->pid, c->rank,
+	       seconds > 0 ? (double)(faults(c) - f->faults_before) / seconds :
+			     0,
+	       (unsigned long long)c->read_faults,
+	       (unsigned long long)c->write_faults,
+	       (unsigned long long)c->taken, (unsigned long long)c->messages,
+	       (unsigned long long)c->bytes);
+}
+
+static void json_region(const struct file *f, int n, double seconds)
+{
+	printf("{\"region\": ");
+	json_string(f->counts->name);
+	printf(", \"base\": %llu, \"processes\": [",
+	       (unsigned long long)f->counts->base);
+	for (int i = 0; i < n; i++) {
+		fputs(i ? ", " : "", stdout);
+		json_process(&f[i], seconds);
+	}
+	fputs("], \"heat\": [", stdout);
+	for (uint64_t p = 0; p < f->counts->pages; p++)
+		printf(p ? ", %llu" : "%llu",
+		       (unsigned long long)heat_of(f, n, p));
+	puts("]}");
+}
+
+static bool in_json;
+
 static void print_all(struct file *files, int n, double seconds)
 {
 	for (int i = 0, next; i < n; i = next) {
@@ -245,7 +291,8 @@ static void print_all(struct file *files, int n, double seconds)
 				   files[i].counts->name) ||
 			    files[next].counts->base != files[i].counts->base)
 				break;
-		print_region(files + i, next - i, seconds);
+		(in_json ? json_region : print_region)(files + i, next - i,
+						       seconds);
 	}
 	fflush(stdout);
 }
@@ -270,7 +317,7 @@ static bool show(double seconds)
 	nap(seconds);
 	if (n)
 		print_all(files, n, seconds);
-	else
+	else if (!in_json)
 		puts("nobody shares memory on this host, as far as you may see");
 	forget(files, n);
 	return n;
@@ -281,11 +328,13 @@ int cmd_dsm(int argc, char **argv)
 	double seconds = 1;
 	int times = 1, c;
 
-	while ((c = getopt(argc, argv, "d:n:")) != -1) {
+	while ((c = getopt(argc, argv, "d:n:j")) != -1) {
 		if (c == 'd' && atof(optarg) > 0)
 			seconds = atof(optarg);
 		else if (c == 'n' && atoi(optarg) > 0)
 			times = atoi(optarg);
+		else if (c == 'j')
+			in_json = true;
 		else
 			return 2;
 	}

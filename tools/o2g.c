@@ -22,7 +22,7 @@ static const struct cmd {
 	  "what the ranks of a job wait for, and why it does not come" },
 	{ "fs", cmd_fs, "key|mount|...",
 	  "files over O2G: keys, exports, mounts, and how they do" },
-	{ "dsm", cmd_dsm, "[-d S] [-n N]",
+	{ "dsm", cmd_dsm, "[-d S] [-n N] [-j]",
 	  "shared memory, and pages that are fought for" },
 	{ "top", cmd_top, "[-d S] [-n N]", "the driver's endpoints, at work" },
 	{ "queues", cmd_queues, "PID",

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 
 static long sequential_counter[16];
@@ -100,6 +101,39 @@ static double now(void)
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+static double cpu(void)
+{
+	struct rusage u;
+
+	getrusage(RUSAGE_SELF, &u);
+	return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
+	       1e-6 * (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
+}
+
+/* Of a region that lies at @base, what is here. */
+static double resident(const char *base, size_t bytes)
+{
+	FILE *f = fopen("/proc/self/smaps", "r");
+	unsigned long from = 0, to = 0, kib, sum = 0,
+		      first = (unsigned long)base;
+	char line[512];
+
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "%lx-%lx ", &from, &to) != 2 &&
+		    sscanf(line, "Rss: %lu", &kib) == 1 && from >= first &&
+		    to <= first + bytes)
+			sum += kib;
+	if (f)
+		fclose(f);
+	return (double)sum / 1024;
+}
+
+/* What a run has taken. */
+struct cost {
+	double cpu, mib;	 /* of all processes; of each, on average */
+	double faults, messages; /* of all */
+};
+
 static double timed(struct run *run)
 {
 	double start;
@@ -126,13 +160,17 @@ static char *ordinary_memory(long n)
 }
 
 /* By the first process, on ordinary memory; the others wait. */
-static double sequential(long n, char **memory)
+static double sequential(long n, char **memory, double *work)
 {
 	struct run run = { .n = n, .size = 1 };
+	double seconds;
 
 	memset(sequential_counter, 0, sizeof(sequential_counter));
 	run.memory = *memory = ordinary_memory(n);
-	return timed(&run);
+	*work = cpu();
+	seconds = timed(&run);
+	*work = cpu() - *work;
+	return seconds;
 }
 
 static void must_be(const struct run *run, const char *expected)
@@ -166,20 +204,37 @@ static double messages(long n, const char *expected)
 	return start;
 }
 
+/* All add up theirs. */
+static void add_up(const struct run *run, double work, struct cost *cost)
+{
+	struct o2g_dsm_stats s;
+	double mine[4];
+
+	check(o2g_dsm_stats(run->region, &s), "stats");
+	mine[0] = work;
+	mine[1] = resident(run->memory, o2g_dsm_bytes(run->region)) / run->size;
+	mine[2] = (double)(s.read_faults + s.write_faults);
+	mine[3] = (double)s.messages;
+	MPI_Allreduce(MPI_IN_PLACE, mine, 4, MPI_DOUBLE, MPI_SUM,
+		      MPI_COMM_WORLD);
+	*cost = (struct cost){ mine[0], mine[1], mine[2], mine[3] };
+}
+
 static double shared(long n, int number, const char *expected,
-		     struct o2g_dsm_stats *stats)
+		     struct cost *cost)
 {
 	struct run run = { .n = n,
 			   .rank = o2g_dsm_rank(),
 			   .size = o2g_dsm_size() };
 	char name[32];
-	double seconds;
+	double seconds, work;
 
 	snprintf(name, sizeof(name), "run %d", number);
 	check(o2g_dsm_create(name, program.bytes(n), 0, &run.region), name);
 	run.memory = o2g_dsm_base(run.region);
+	work = cpu();
 	seconds = timed(&run);
-	check(o2g_dsm_stats(run.region, stats), "stats");
+	add_up(&run, cpu() - work, cost);
 	must_be(&run, expected);
 	check(o2g_dsm_close(run.region), "close");
 	return seconds;
@@ -189,15 +244,15 @@ int main(int argc, char **argv)
 {
 	long n = argc > 1 ? strtol(argv[1], NULL, 10) : program.n;
 	int times = argc > 2 ? atoi(argv[2]) : 3;
-	struct o2g_dsm_stats stats;
-	double alone = 0, best = 0, mpi = 0;
+	struct cost cost = { 0 };
+	double alone = 0, best = 0, mpi = 0, work = 0;
 	char *expected = NULL;
 
 	check(o2g_dsm_init(), "init");
 	if (!o2g_dsm_rank())
-		alone = sequential(n, &expected);
+		alone = sequential(n, &expected, &work);
 	for (int i = 0; i < times; i++) {
-		double s = shared(n, i, expected, &stats);
+		double s = shared(n, i, expected, &cost);
 
 		if (!i || s < best)
 			best = s;
@@ -206,12 +261,10 @@ int main(int argc, char **argv)
 			mpi = s;
 	}
 	if (!o2g_dsm_rank())
-		printf("%-8s n %ld processes %d sequential %.4f s shared %.4f s messages %.4f s speedup %.2f faults %llu messages %llu\n",
+		printf("%-8s n %ld processes %d sequential %.4f s shared %.4f s messages %.4f s speedup %.2f faults %.0f messages %.0f cpu %.4f s for %.4f s memory %.2f MiB\n",
 		       program.name, n, o2g_dsm_size(), alone, best, mpi,
-		       alone / best,
-		       (unsigned long long)(stats.read_faults +
-					    stats.write_faults),
-		       (unsigned long long)stats.messages);
+		       alone / best, cost.faults, cost.messages, cost.cpu, work,
+		       cost.mib);
 	free(expected);
 	check(o2g_dsm_finalize(), "finalize");
 	return 0;

@@ -6,7 +6,7 @@ from html import escape
 from driver.table import (TITLES, cell, goal_text, plain_text, score_text,
                           title_of, told_failures)
 
-from . import figures, svg
+from . import figures, shared, svg
 
 STYLE = """
 :root{color-scheme:light dark;--ink:#1d2730;--soft:#5b6873;--line:#d5dbe0;
@@ -185,11 +185,19 @@ def part(number, name, data, results):
     return "".join(body) + failures(results) + commands(data)
 
 
-def page(files):
-    """files: (name, data, results) of each file."""
+def shared_memory(data):
+    title, text, made = shared.section(data)
+    return (f"<h2>{escape(title)}</h2><p>{escape(text)}</p>"
+            f'<div class="figures">{"".join(figure(f) for f in made)}</div>')
+
+
+def page(files, dsm=None):
+    """files: (name, data, results) of each file; dsm: of bench/dsm-grow."""
     several = len(files) > 1
     body = "".join(part(i, name if several else "", data, results)
                    for i, (name, data, results) in enumerate(files))
+    if dsm:
+        body += shared_memory(dsm)
     return ('<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
             '<meta name="viewport" content="width=device-width, '
             'initial-scale=1"><title>O2G measured</title>'

@@ -19,6 +19,8 @@ MARKS = {
                   '{t}</path>',
     "mpich": '<rect class="mark {k}" x="{xm}" y="{ym}" width="7" height="7">'
              '{t}</rect>',
+    "sixth": '<path class="mark {k}" d="M{x},{y}m-4.5,-4l4.5,8l4.5,-8z">{t}'
+             '</path>',
     "openmpi": '<path class="mark {k}" d="M{x},{y}m-4.5,4l4.5,-8l4.5,8z">{t}'
                '</path>',
 }
@@ -26,13 +28,13 @@ MARKS = {
 STYLE = """
 .pic{--ink:#1d2730;--soft:#5b6873;--line:#d5dbe0;--paper:#fff;
 --c-o2g:#0069b4;--c-o2g-bpf:#009e9a;--c-o2g-kernel:#7b3fa0;
---c-mpich:#c8560b;--c-openmpi:#3d8b37}
+--c-mpich:#c8560b;--c-openmpi:#3d8b37;--c-sixth:#8a6d00}
 @media (prefers-color-scheme:dark){.pic{--ink:#e6ebf0;--soft:#a3b0bb;
 --line:#3a444d;--paper:#14191e;--c-o2g:#5ab4f5;--c-o2g-bpf:#3cd1cc;
---c-o2g-kernel:#c491ea;--c-mpich:#ff9a4d;--c-openmpi:#7ccf75}}
+--c-o2g-kernel:#c491ea;--c-mpich:#ff9a4d;--c-openmpi:#7ccf75;--c-sixth:#e0c04a}}
 @media print{.pic{--ink:#000;--soft:#333;--line:#bbb;--paper:#fff;
 --c-o2g:#0069b4;--c-o2g-bpf:#009e9a;--c-o2g-kernel:#7b3fa0;
---c-mpich:#c8560b;--c-openmpi:#3d8b37}}
+--c-mpich:#c8560b;--c-openmpi:#3d8b37;--c-sixth:#8a6d00}}
 .pic{font-family:system-ui,sans-serif;font-size:13px}
 .pic .paper{fill:var(--paper)}
 .pic text{fill:var(--ink)}
@@ -221,6 +223,25 @@ def bars(title, note, groups, names, form=short, one=False, log=False):
         parts.append(f'<line class="one" x1="{LEFT}" x2="{WIDTH - RIGHT}" '
                      f'y1="{scale.y(1):.1f}" y2="{scale.y(1):.1f}"/>')
     return frame(title, note, "".join(parts), names)
+
+
+SQUARES = 64  # in a line
+
+
+def squares(title, note, values, tips):
+    """A map: squares in lines, from 0, which is empty, to 1."""
+    side = (WIDTH - 20) / SQUARES
+    parts = []
+    for i, (value, tip) in enumerate(zip(values, tips)):
+        parts.append(f'<rect class="bar o2g" x="{10 + i % SQUARES * side:.1f}" '
+                     f'y="{TOP + i // SQUARES * 2 * side:.1f}" '
+                     f'width="{side:.1f}" height="{2 * side:.1f}" '
+                     f'fill-opacity="{value:.3g}"><title>{escape(tip)}</title>'
+                     "</rect>")
+    lines = -(-len(values) // SQUARES)
+    parts.append(f'<rect x="10" y="{TOP}" width="{WIDTH - 20}" '
+                 f'height="{lines * 2 * side:.1f}" fill="none" class="grid"/>')
+    return frame(title, note, "".join(parts), [])
 
 
 def alone(picture):

@@ -38,5 +38,11 @@ wait_for 20 shown || { cat "$TMP/out" "$TMP/job"; fail "o2g dsm shows nothing"; 
 expect "$TMP/out" '^region run [0-9]+, 0\.5 MB'
 expect "$TMP/out" '^ *[0-9]+ +[01] +[0-9]+ .*[0-9]'
 expect "$TMP/out" '0x2[0-9a-f]+ \|.*\|$'
+in_json()
+{
+	"$O2G" dsm -j -d 0.1 >"$TMP/out" 2>&1
+}
+wait_for 20 in_json || fail "o2g dsm -j"
+expect "$TMP/out" '^\{"region": "run [0-9]+", "base": [0-9]+, "processes": \[\{"pid": .*"heat": \[[0-9, ]+\]\}$'
 "$O2G" dsm -d nonsense >"$TMP/out" 2>&1 && fail "nonsense is taken for a number"
 exit 0

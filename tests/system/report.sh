@@ -25,6 +25,25 @@ assert not re.search(r"<(script|link|img|iframe)|(src|href)=\"(?!#)", page)
 for tag in ("figure", "table", "svg", "div", "section"):
     assert page.count(f"<{tag}") == page.count(f"</{tag}>"), tag
 END
+# With what bench/dsm-grow has measured.
+cat >"$TMP/dsm.json" <<'END'
+{"format": "o2g dsm 1", "channels": "tcp", "cores": 2, "date": "2026-01-02T03:04:05Z",
+ "rows": [{"program": "sor", "n": 258, "processes": 1, "sequential_s": 0.1, "shared_s": 0.1,
+           "mpi_s": 0.1, "faults": 0, "messages": 0, "cpu_s": 0.1, "cpu_sequential_s": 0.1,
+           "memory_mib": 0.5},
+          {"program": "sor", "n": 258, "processes": 2, "sequential_s": 0.1, "shared_s": 0.06,
+           "mpi_s": 0.05, "faults": 100, "messages": 220, "cpu_s": 0.13,
+           "cpu_sequential_s": 0.1, "memory_mib": 0.26},
+          {"program": "tsp", "processes": 2, "failed": "too slow"}],
+ "map": {"region": "run <1>", "base": 2199023255552, "processes": [], "heat": [0, 3, 9, 0]}}
+END
+bench/make-report $results --dsm "$TMP/dsm.json" -o "$TMP/shared.html" >"$TMP/out" 2>&1 ||
+	{ cat "$TMP/out"; fail "make-report with shared memory"; }
+for word in 'Shared memory' 'Messages for a fault' 'run &lt;1&gt;' '0x20000002000: 9' '2.2'; do
+	grep -q "$word" "$TMP/shared.html" || fail "the report lacks $word"
+done
+bench/make-report $results --dsm $results -o "$TMP/shared.html" >"$TMP/out" 2>&1 &&
+	fail "that is no file of bench/dsm-grow"
 for picture in "$TMP"/svg/*.svg; do
 	python3 -c 'import sys, xml.dom.minidom as m; m.parse(sys.argv[1])' "$picture" ||
 		fail "$picture is not XML"
