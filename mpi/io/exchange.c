@@ -26,6 +26,8 @@
 
 /* Bytes for which an aggregator is worth it, unless they are many windows. */
 #define DOMAIN_MIN (256 << 10)
+#define PIPELINE_MIN \
+	(2 << 20) /* bytes of a domain that is done in two rounds */
 
 static void divide(struct io_exchange *x)
 {
@@ -39,6 +41,10 @@ static void divide(struct io_exchange *x)
 	x->domain = (range + x->naggs - 1) / x->naggs;
 	x->domain = (x->domain + unit - 1) / unit * unit;
 	x->window = min_count(io_cb_window(x->a->f), x->domain);
+	/* So that something is written while the rest comes over the network. */
+	if (!x->cb->one_host && x->window == x->domain &&
+	    x->domain >= PIPELINE_MIN)
+		x->window = (x->domain / 2 + unit - 1) / unit * unit;
 	x->rounds = (x->domain + x->window - 1) / x->window;
 }
 
