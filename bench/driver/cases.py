@@ -509,6 +509,12 @@ TARGETS += [
     for over in ("shm", "tcp") for ranks in IO_RANKS
     for what in ("write", "read")]
 TARGETS += [
+    Target(f"{over}-io-mixed-{ranks}", MB, f"{what} MB/s",
+           f"the same, {what}, over alltoall and pwrite", "own-min", 0.83,
+           to=(f"{over}-io-mixed-{ranks}", MB, f"plain {what}"))
+    for over in ("shm", "tcp") for ranks in IO_RANKS
+    for what in ("write", "read")]
+TARGETS += [
     Target(f"shm-io-cube-{array}d-{ranks}", IO_ARRAY_BYTES[array],
            f"{what} MB/s",
            f"files: {array}-D array of {ranks} ranks, {what}, MB/s",
@@ -530,5 +536,11 @@ TARGETS += [
 TARGETS += [
     Target("shm-io-overlap-2", 16 * MB, "hidden%",
            "files: collective write behind a computation, %", "min", 80),
+    Target("shm-io-overlap-2", 16 * MB, "hidden%",
+           "the same, over a thread that calls pwrite", "own-min", 1.0,
+           to=("shm-io-overlap-2", 16 * MB, "plain hidden%")),
     Target("shm-io-append-16", KB, "records/s",
-           "files: 16 ranks append 1 KiB records, 1/s", "ratio-min", 5.0)]
+           "files: 16 ranks append 1 KiB records, 1/s", "ratio-min", 5.0),
+    Target("shm-io-append-16", KB, "records/s",
+           "the same, over an atomic variable and pwrite", "own-min", 0.97,
+           to=("shm-io-append-16", KB, "plain/s"))]

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 /*
  * Files in $TMPDIR, or /tmp. What is written stays in the page cache unless --sync 1.
- * Rates are of all ranks together. Columns called "plain" are pwrite and pread.
+ * Rates are of all ranks together. Columns called "plain" are pwrite and pread, by
+ * which a program would do the same by hand: what all ranks have together they exchange
+ * with alltoall first, a shared pointer is an atomic variable in memory that they
+ * share, and a sync is fsync and a barrier, since MPI_File_sync is collective.
  */
 #include "io.h"
 
@@ -82,8 +85,10 @@ static void plain_write(void *arg, long times)
 		io_fail_if(pwrite(fileno(x->plain), x->buf, x->bytes, x->at) !=
 				   x->bytes,
 			   "pwrite");
-		if (io_sync)
+		if (io_sync) {
 			io_fail_if(fsync(fileno(x->plain)), "fsync");
+			MPI_Barrier(MPI_COMM_WORLD);
+		}
 	}
 }
 
@@ -182,6 +187,76 @@ void io_view_in_turns(struct io_file *x, long block_bytes)
 	io_set_view(x, (MPI_Offset)block_bytes * x->rank, t);
 }
 
+/* The same by hand: each rank has an equal part of the file, of which every rank has
+ * each Nth block, one after the other in its memory. */
+static struct mixed {
+	char *got, *part;
+	long share; /* bytes of one rank in the part of another: whole blocks */
+} mixed;
+
+static void sort_blocks(struct io_file *x, int in)
+{
+	for (int r = 0; r < x->ranks; r++)
+		for (long at = 0; at < mixed.share; at += block) {
+			char *got = mixed.got + r * mixed.share + at;
+			char *part = mixed.part + at * x->ranks + r * block;
+
+			memcpy(in ? part : got, in ? got : part, block);
+		}
+}
+
+static void plain_write_all(void *arg, long times)
+{
+	struct io_file *x = arg;
+	long n = mixed.share * x->ranks;
+
+	for (long i = 0; i < times; i++) {
+		MPI_Alltoall(x->buf, (int)mixed.share, MPI_BYTE, mixed.got,
+			     (int)mixed.share, MPI_BYTE, MPI_COMM_WORLD);
+		sort_blocks(x, 1);
+		io_fail_if(pwrite(fileno(x->plain), mixed.part, n,
+				  x->rank * n) != n,
+			   "pwrite");
+		if (io_sync) {
+			io_fail_if(fsync(fileno(x->plain)), "fsync");
+			MPI_Barrier(MPI_COMM_WORLD);
+		}
+	}
+}
+
+static void plain_read_all(void *arg, long times)
+{
+	struct io_file *x = arg;
+	long n = mixed.share * x->ranks;
+
+	for (long i = 0; i < times; i++) {
+		io_fail_if(pread(fileno(x->plain), mixed.part, n,
+				 x->rank * n) != n,
+			   "pread");
+		sort_blocks(x, 0);
+		MPI_Alltoall(mixed.got, (int)mixed.share, MPI_BYTE, x->buf,
+			     (int)mixed.share, MPI_BYTE, MPI_COMM_WORLD);
+	}
+}
+
+/* Only where everybody has whole blocks in every part. */
+static void measure_plain(struct perf *p, struct io_file *x)
+{
+	mixed.share = x->bytes / x->ranks / block * block;
+	if (mixed.share * x->ranks != x->bytes)
+		return;
+	mixed.got = perf_alloc(x->bytes);
+	mixed.part = perf_alloc(x->bytes);
+	perf_cell(p, "plain write", io_rate(p, x, plain_write_all));
+	if (p->check)
+		memset(x->buf, 0, x->bytes);
+	perf_cell(p, "plain read", io_rate(p, x, plain_read_all));
+	if (p->check)
+		perf_check(x->buf, x->bytes, p->rank);
+	free(mixed.got);
+	free(mixed.part);
+}
+
 static void run_mixed(struct perf *p)
 {
 	for (int i = 0; i < p->n_sizes; i++) {
@@ -194,12 +269,16 @@ static void run_mixed(struct perf *p)
 		io_view_in_turns(&x, block);
 		perf_cell(p, "size", x.bytes);
 		io_measure_all(p, &x);
+		measure_plain(p, &x);
 		perf_row_end(p);
 		io_close_file(&x);
 	}
 }
 
 /* --- records behind each other --- */
+
+static MPI_Win pointer_win;
+static long *pointer; /* of all ranks; NULL: they share no memory */
 
 static void append(void *arg, long times)
 {
@@ -212,25 +291,83 @@ static void append(void *arg, long times)
 				      MPI_STATUS_IGNORE);
 }
 
-/* The same places without a pointer: each rank knows its own. */
 static void plain_append(void *arg, long times)
 {
 	struct io_file *x = arg;
 
-	for (long i = 0; i < times; i++)
-		io_fail_if(pwrite(fileno(x->plain), x->buf, x->bytes,
-				  (i * x->ranks + x->rank) * x->bytes) !=
+	MPI_Barrier(MPI_COMM_WORLD);
+	if (x->rank == 0)
+		__atomic_store_n(pointer, 0, __ATOMIC_SEQ_CST);
+	MPI_Barrier(MPI_COMM_WORLD);
+	for (long i = 0; i < times; i++) {
+		long at =
+			__atomic_fetch_add(pointer, x->bytes, __ATOMIC_SEQ_CST);
+
+		io_fail_if(pwrite(fileno(x->plain), x->buf, x->bytes, at) !=
 				   x->bytes,
 			   "pwrite");
+	}
+}
+
+static void share_pointer(struct perf *p)
+{
+	MPI_Comm host;
+	MPI_Aint size;
+	int n, unit;
+
+	MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0,
+			    MPI_INFO_NULL, &host);
+	MPI_Comm_size(host, &n);
+	if (n == p->ranks) {
+		MPI_Win_allocate_shared(p->rank ? 0 : sizeof(*pointer),
+					sizeof(*pointer), MPI_INFO_NULL, host,
+					&pointer, &pointer_win);
+		MPI_Win_shared_query(pointer_win, 0, &size, &unit, &pointer);
+	}
+	MPI_Comm_free(&host);
+}
+
+/* From when all begin until all have ended: with more ranks than processors the time
+ * of one rank says little. */
+static double all_time(struct io_file *x, perf_step *step, long times)
+{
+	double t;
+
+	MPI_Barrier(MPI_COMM_WORLD);
+	t = perf_now();
+	step(x, times);
+	MPI_Barrier(MPI_COMM_WORLD);
+	return perf_max_over_ranks(perf_now() - t);
+}
+
+/* The shortest of a few: another program may have the processors for a while. */
+static double short_time(struct io_file *x, perf_step *step, long times)
+{
+	double best = all_time(x, step, times);
+
+	for (int i = 0; i < 4; i++) {
+		double t = all_time(x, step, times);
+
+		best = t < best ? t : best;
+	}
+	return best;
 }
 
 static double records_rate(struct perf *p, struct io_file *x, perf_step *step)
 {
-	return p->ranks / perf_max_over_ranks(perf_measure(p, step, x).usual);
+	double t[PERF_MAX_REPS];
+	long times = 16;
+
+	while (times < 1 << 16 && short_time(x, step, times) < p->rep_time)
+		times *= 2;
+	for (int i = 0; i < p->reps; i++)
+		t[i] = all_time(x, step, times);
+	return (double)times * p->ranks / perf_median(t, p->reps);
 }
 
 static void run_append(struct perf *p)
 {
+	share_pointer(p);
 	for (int i = 0; i < p->n_sizes; i++) {
 		struct io_file x;
 
@@ -239,10 +376,15 @@ static void run_append(struct perf *p)
 		x.buf = perf_alloc(x.bytes);
 		perf_cell(p, "size", x.bytes);
 		perf_cell(p, "records/s", records_rate(p, &x, append));
-		perf_cell(p, "plain/s", records_rate(p, &x, plain_append));
+		if (pointer)
+			perf_cell(p, "plain/s",
+				  records_rate(p, &x, plain_append));
 		perf_row_end(p);
 		io_close_file(&x);
 	}
+	if (pointer)
+		MPI_Win_free(&pointer_win);
+	pointer = NULL;
 }
 
 static const struct perf_option sync_option[] = {
