@@ -11,6 +11,7 @@
 #include "process/crash.h"
 
 #include <execinfo.h>
+#include <link.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -32,7 +33,10 @@ static const int watched[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT };
 
 #define WATCHED (sizeof(watched) / sizeof(*watched))
 
-static char front[160];		/* "o2g: rank 3 on node7: signal " */
+static char front[160];		 /* "o2g: rank 3 on node7: signal " */
+static char lines[512];		 /* "o2g: rank 3 on node7: ... addr2line ..." */
+static uintptr_t code, code_end; /* the program, without its libraries, */
+static uintptr_t moved; /* ... and how far from where it was linked for */
 static char names[WATCHED][64]; /* "11 (Segmentation fault)" */
 
 struct walk {
@@ -75,7 +79,8 @@ static void put(const char *text)
 
 static void put_address(const void *address)
 {
-	char text[2 + 2 * sizeof(uintptr_t) + 1], *p = text + sizeof(text);
+	char digits[2 + 2 * sizeof(uintptr_t) + 1],
+		*p = digits + sizeof(digits);
 	uintptr_t v = (uintptr_t)address;
 
 	*--p = '\0';
@@ -98,6 +103,27 @@ static void say_what(int sig, const siginfo_t *info)
 		put_address(info->si_addr);
 	}
 	put("; it was called from:\n");
+}
+
+/* How to find the program's own functions and lines, of which only offsets are known. */
+static void say_lines(const struct walk *w)
+{
+	bool any = false;
+
+	for (int i = 0; lines[0] && i < w->n; i++) {
+		uintptr_t at = (uintptr_t)w->at[i];
+
+		if (at < code || at >= code_end)
+			continue;
+		if (!any)
+			put(lines);
+		any = true;
+		put(" ");
+		/* A caller is where it will go on, which may be the next line. */
+		put_address((void *)(at - moved - !(i == 0 && w->from)));
+	}
+	if (any)
+		put("\n");
 }
 
 #ifdef MPII_READS_NOTED
@@ -139,6 +165,7 @@ static void on_crash(int sig, siginfo_t *info, void *context)
 		say_what(sig, info);
 		_Unwind_Backtrace(step, &w);
 		backtrace_symbols_fd(w.at, w.n, STDERR_FILENO);
+		say_lines(&w);
 	}
 	signal(sig, SIG_DFL);
 	/* What the processor refused is refused again when we return. */
@@ -170,11 +197,41 @@ static void watch(int sig)
 		sigaction(sig, &own, NULL);
 }
 
+/* The first object is the program. */
+static int find_text(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	moved = info->dlpi_addr;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+
+		if (p->p_type != PT_LOAD || !(p->p_flags & PF_X))
+			continue;
+		code = moved + p->p_vaddr;
+		code_end = code + p->p_memsz;
+	}
+	return 1;
+}
+
+static void prepare_lines(const char *who)
+{
+	char path[300];
+	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
+
+	if (n < 0 || n == sizeof(path) - 1)
+		return;
+	path[n] = '\0';
+	dl_iterate_phdr(find_text, NULL);
+	snprintf(lines, sizeof(lines),
+		 "o2g: %s: lines, if compiled with -g: addr2line -Cfpe %s", who,
+		 path);
+}
+
 void mpii_crash_watch(const char *who)
 {
 	if (!o2g_settings()->backtrace)
 		return;
 	snprintf(front, sizeof(front), "o2g: %s: signal ", who);
+	prepare_lines(who);
 	have_stack();
 	for (size_t i = 0; i < WATCHED; i++) {
 		snprintf(names[i], sizeof(names[i]), "%d (%s)", watched[i],

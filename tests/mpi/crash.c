@@ -32,7 +32,7 @@ __attribute__((noinline)) int crash_here(const char *what)
 		kill(getpid(), SIGSEGV);
 	if (!strcmp(what, "overflow"))
 		return crash_overflow(zero);
-	return *nowhere;
+	return *nowhere; /* segv */
 }
 
 static void handle(int sig)
@@ -50,7 +50,7 @@ int main(int argc, char **argv)
 		signal(SIGSEGV, handle);
 	start(&argc, &argv);
 	if (rank == size - 1)
-		zero += crash_here(argv[1]);
+		zero += crash_here(argv[1]); /* called */
 	MPI_Barrier(WORLD);
 	return finish();
 }

@@ -27,6 +27,13 @@ dies 139 '11 \(Segmentation fault\) at address 0x[0-9a-f]+; ' overflow
 run -n 2 "$prog" segv
 grep -A1 'called from' "$TMP/err" | tail -n 1 | grep -q "$prog" ||
 	fail "the first line is not the program's: $(cat "$TMP/err")"
+# How to find the lines: a caller's is that of the call.
+command=$(sed -n 's/^o2g: rank 1 on .*: lines, if compiled with -g: //p' "$TMP/err")
+$command >"$TMP/lines" || fail "the command for lines: $command"
+line=$(grep -n '/\* segv \*/$' tests/mpi/crash.c | cut -d: -f1)
+expect "$TMP/lines" "^[a-z_]+ at .*crash.c:$line"
+line=$(grep -n '/\* called \*/' tests/mpi/crash.c | cut -d: -f1)
+expect "$TMP/lines" "^main at .*crash.c:$line"
 # The program's own handler is left alone, and the setting turns ours off.
 run -n 2 "$prog" own
 expect_rc 7
