@@ -404,6 +404,9 @@ install: all install-parts
 	  sed -e 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(VERSION)|' \
 	    pkgconfig/$$p.pc.in >'$(DESTDIR)$(LIBDIR)'/pkgconfig/$$p.pc || exit 1; \
 	done
+	for p in mpi-c mpi-cxx; do \
+	  ln -sf mpi.pc '$(DESTDIR)$(LIBDIR)'/pkgconfig/$$p.pc || exit 1; \
+	done
 	for m in $(MAN); do \
 	  $(inst) $$m '$(DESTDIR)$(MANDIR)'/man$${m##*.}/$${m##*/} || exit 1; \
 	  for also in $$(scripts/man-names $$m); do \
@@ -418,7 +421,7 @@ uninstall:
 	for f in libo2g.so libo2g.so.0 $(o2g_lib) libo2gdsm.so libo2gdsm.so.0 \
 	  libo2gdsm.so.$(VERSION) libmpi.so libmpi_o2g.so \
 	  libmpi_abi.so libmpi_abi.so.1 pkgconfig/o2g.pc pkgconfig/mpi.pc \
-	  pkgconfig/o2gdsm.pc; do \
+	  pkgconfig/mpi-c.pc pkgconfig/mpi-cxx.pc pkgconfig/o2gdsm.pc; do \
 	  rm -f '$(DESTDIR)$(LIBDIR)'/$$f; \
 	done
 	rm -f '$(DESTDIR)$(PREFIX)/bin/o2g' '$(DESTDIR)$(UNITDIR)/o2g-bpf@.service'

@@ -54,8 +54,11 @@ chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root sh -ec '
 	# chosen, it is what everybody calls mpicc and mpirun
 	update-alternatives --set mpirun /usr/bin/mpirun.o2g >/dev/null
 	update-alternatives --set mpi /usr/bin/mpicc.o2g >/dev/null
+	triplet=$(cc -print-multiarch)
+	update-alternatives --set mpi-$triplet /usr/lib/$triplet/o2g/include >/dev/null
 	mpiexec --version | grep O2G
 	mpicc ring.c -o ring3
+	for p in mpi mpi-c mpi-cxx; do pkg-config --libs $p | grep -q -- -lmpi_o2g; done
 	mpirun -n 2 ./ring3 | grep "the token counts"
 	dpkg -r o2g-doc libo2g-dev o2g libo2g0
 	[ -z "$before" ] || [ "$(readlink -f /usr/bin/mpirun)" = "$before" ]

@@ -64,6 +64,10 @@ expect "$to/lib/systemd/system/o2g-bpf@.service" \
 	"^ExecStart=$to/bin/o2g bpf load --group %i\$"
 cd "$OLDPWD" || exit 1
 
+for p in mpi mpi-c mpi-cxx; do
+	PKG_CONFIG_LIBDIR=$to/lib/pkgconfig pkg-config --libs $p | grep -q -- -lmpi_o2g || fail "$p.pc"
+done
+
 mk uninstall PREFIX="$to"
 left=$(find "$to" ! -type d)
 [ -z "$left" ] || fail "uninstall leaves: $left"

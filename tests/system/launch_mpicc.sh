@@ -28,6 +28,10 @@ shows "cc $inc" "$MPICC" -compile-info
 shows "cc $inc" "$MPICC" -show-compile-info
 shows "cc $link" "$MPICC" -link-info
 # As cmake and meson ask: without the compiler.
+# The user's own -lmpi is no other MPI's.
+shows "cc $inc -L/usr/lib x.c -lmpi_o2g -lm -lmpix $link" "$MPICC" -show -L/usr/lib x.c -lmpi -lm -lmpix
+"$MPICC" -L/usr/lib/"$(cc -print-multiarch)" "$src" -o "$TMP/ours" -lmpi || fail "-lmpi"
+ldd "$TMP/ours" | grep -q "$dir/lib/libmpi_abi.so.1" || fail "-lmpi links $(ldd "$TMP/ours")"
 shows "$inc" "$MPICC" -showme:compile
 shows "$link" "$MPICC" --showme:link
 shows "$dir/include" "$MPICC" -showme:incdirs
