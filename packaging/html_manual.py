@@ -18,7 +18,11 @@ import sys
 STYLE = '''body{max-width:50em;margin:2em auto;padding:0 1em;font:16px/1.5 sans-serif}
 pre,code{font-family:monospace;background:#f4f4f4}pre{padding:.7em;overflow:auto}
 table{border-collapse:collapse}td,th{border:1px solid #ccc;padding:.2em .5em;vertical-align:top}
-img{max-width:100%}ul.names{columns:14em}'''
+img{max-width:100%}ul.names{columns:20em}
+h1{font-size:1.6em}h2{font-size:1.3em}h1.Sh{font-size:1.2em}h2.Ss{font-size:1.05em}
+a.permalink{color:inherit;text-decoration:none}
+table.head,table.foot{width:100%;color:#666}table.head td,table.foot td{border:0;padding:0}
+td.head-vol,td.foot-date{text-align:center}td.head-rtitle,td.foot-os{text-align:right}'''
 
 
 def page(title, body):
@@ -145,20 +149,30 @@ def documents(output):
     return links
 
 
+def is_other_page(path):
+    with open(path) as f:
+        return f.read(4) == '.so '
+
+
 def manual(output, directories):
-    links = {}
+    links, pages = {}, {}
     for directory in ['docs/man'] + directories:
         for path in sorted(glob.glob(os.path.join(directory, '*.[0-9]'))):
-            name = os.path.basename(path)
-            with open(path) as f:
-                if f.read(4) == '.so ':
-                    continue
-            body = subprocess.run(
-                ['mandoc', '-T', 'html', '-O', 'fragment,man=%N.%S.html', path],
-                check=True, capture_output=True, text=True).stdout
-            write(output, name + '.html', page(name, body))
-            links.setdefault(name[-1], []).append(
-                f'<li><a href="{name}.html">{name[:-2]}({name[-1]})</a></li>')
+            if not is_other_page(path):
+                pages[os.path.basename(path)] = path
+
+    def refer(m):
+        name = f'{m.group(1)}.{m.group(2)}'
+        return f'<a href="{name}.html">{m.group(0)}</a>' if name in pages else m.group(0)
+
+    for name, path in pages.items():
+        body = subprocess.run(
+            ['mandoc', '-T', 'html', '-O', 'fragment', path],
+            check=True, capture_output=True, text=True).stdout
+        body = re.sub(r'<b>([\w-]+)</b>\(([1-9])\)', refer, body)
+        write(output, name + '.html', page(name, body))
+        links.setdefault(name[-1], []).append(
+            f'<li><a href="{name}.html">{name[:-2]}({name[-1]})</a></li>')
     return links
 
 
@@ -169,7 +183,8 @@ def main():
     shutil.rmtree(pictures, ignore_errors=True)
     shutil.copytree('docs/pictures', pictures)
     body = ['<h1>The manual of O2G</h1>', '<ul>'] + documents(output) + ['</ul>']
-    titles = {'1': 'Commands', '3': 'Functions', '7': 'Settings and concepts'}
+    titles = {'1': 'Commands', '3': 'Functions', '7': 'Settings and concepts',
+              '8': 'Servers'}
     for section, links in sorted(manual(output, sys.argv[2:]).items()):
         body += [f'<h2>{titles.get(section, section)}</h2>',
                  '<ul class="names">'] + links + ['</ul>']

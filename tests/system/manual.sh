@@ -46,6 +46,7 @@ for f in glob.glob(os.path.join(sys.argv[1], '*.html')):
             bad = 1
 sys.exit(bad)
 END
+grep -q '<a href="mpiexec.1.html">' "$TMP/html/MPI_Send.3.html" || fail "pages do not refer to each other"
 for page in index o2g.7 o2g-why.1 MPI_Send.3 architecture; do
 	[ -s "$TMP/html/$page.html" ] || fail "$page is not there"
 done
