@@ -21,7 +21,7 @@ FUZZ_FLAGS   := -std=gnu11 -O1 -g $(WARN) -fno-strict-aliasing \
 
 define FUZZ_RULE
 $(BUILD)/tests/fuzz/$(1): tests/fuzz/$(1).c \
-        $$(call unit_line,tests/fuzz/$(1).c,sources) $$(FUZZ_HDR) | $$(MPI_H)
+        $$(call unit_lines,tests/fuzz/$(1).c,sources) $$(FUZZ_HDR) | $$(MPI_H)
 	@mkdir -p $$(@D)
 	$$(FUZZ_CC) $$(FUZZ_FLAGS) -Itests/fuzz $$(UNIT_INC) \
 	  -o $$@ $$(filter %.c,$$^)

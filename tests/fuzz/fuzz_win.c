@@ -2,11 +2,7 @@
 /* sources: mpi/win/serve_op.c mpi/win/serve_brief.c mpi/win/serve_lock.c */
 /* sources: mpi/win/layout.c mpi/win/acc.c mpi/win/acc_wide.c mpi/win/dynamic.c */
 /* sources: mpi/coll/op/op.c mpi/coll/op/op_loops.c mpi/coll/op/op_pairs.c */
-/* sources: mpi/datatype/datatype.c mpi/datatype/array.c mpi/datatype/build.c */
-/* sources: mpi/datatype/contents.c mpi/datatype/darray.c */
-/* sources: mpi/datatype/indexed.c mpi/datatype/layout.c mpi/datatype/pack.c */
-/* sources: mpi/datatype/packed.c mpi/datatype/query.c mpi/datatype/table.c */
-/* sources: mpi/datatype/f90.c mpi/bindings/handle_int.c */
+/* sources: mpi/datatype/f90.c tests/mock/mpi_stubs.c */
 /*
  * Arbitrary batches of two origins at the owner of a window. Whatever they say,
  * nothing outside of its memory is touched: that and each message lie in memory of
@@ -28,69 +24,13 @@
 #define MESSAGE_MAX 4096
 #define ORIGINS 2
 
-/* --- the rest of the library --- */
+/* --- the rest of the library, beyond mpi_stubs.c --- */
 
 struct mpii_process mpii;
-struct mpii_comm mpii_world = { .obj = { .magic = MPII_COMM } }, mpii_self;
-
-int mpii_error(struct mpii_comm *c, int code, const char *func, const char *fmt,
-	       ...)
-{
-	return code;
-}
-
-int mpii_raise(struct mpii_comm *c, int code, const char *func)
-{
-	return code;
-}
-
-int mpii_fail(int code, const char *fmt, ...)
-{
-	return code;
-}
-
-int mpii_no_mem(struct mpii_comm *c, const char *func)
-{
-	return MPI_ERR_NO_MEM;
-}
-
-int mpii_bad_null(struct mpii_comm *c, const char *func, const char *arg)
-{
-	return MPI_ERR_ARG;
-}
-
-int mpii_bad_comm(MPI_Comm comm, const char *func)
-{
-	return MPI_ERR_COMM;
-}
 
 int mpii_bad_win(MPI_Win win, const char *func)
 {
 	return MPI_ERR_WIN;
-}
-
-int mpii_bad_type(struct mpii_comm *c, MPI_Datatype type, const char *func,
-		  const char *arg)
-{
-	return MPI_ERR_TYPE;
-}
-
-int mpii_bad_count(struct mpii_comm *c, MPI_Count count, const char *func,
-		   const char *arg)
-{
-	return MPI_ERR_COUNT;
-}
-
-int mpii_attr_copy_all(enum mpii_attr_kind kind, void *handle,
-		       struct mpii_attr *from, struct mpii_attr **to)
-{
-	return MPI_SUCCESS;
-}
-
-int mpii_attr_delete_all(enum mpii_attr_kind kind, void *handle,
-			 struct mpii_attr **list)
-{
-	return MPI_SUCCESS;
 }
 
 bool mpii_logical_unusual(const struct mpii_type *t)
