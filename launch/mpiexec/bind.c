@@ -129,10 +129,9 @@ static void report(int i, const char *what)
 	if (sets && sets[i])
 		hwloc_bitmap_list_asprintf(&cpus, sets[i]);
 	if (cpus && proxy.start.bind_width > 1)
-		text = xprintf(
-			"rank %d on %s is bound to %u %ss: CPUs %s",
-			rank, proxy.start.host, proxy.start.bind_width, what,
-			cpus);
+		text = xprintf("rank %d on %s is bound to %u %ss: CPUs %s",
+			       rank, proxy.start.host, proxy.start.bind_width,
+			       what, cpus);
 	else if (cpus)
 		text = xprintf("rank %d on %s is bound to a %s: CPUs %s", rank,
 			       proxy.start.host, what, cpus);
