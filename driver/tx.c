@@ -451,12 +451,10 @@ void o2gk_tx_push(struct o2gk_peer *p, enum o2gk_context context)
 static void keep(struct o2gk_peer *p, const struct o2gk_ctl *ctl, u64 sent)
 {
 	u64 body = ctl->tx.left;
-	struct o2gk_ctl *copy = o2gk_ctl_alloc(p->ep, body, GFP_KERNEL);
+	/* The core has counted it as sent, and part of it may have left. It is short. */
+	struct o2gk_ctl *copy =
+		o2gk_ctl_alloc(p->ep, body, GFP_KERNEL | __GFP_NOFAIL);
 
-	if (!copy) {
-		give_up(p, O2GD_LOST_MEMORY, 0);
-		return;
-	}
 	memcpy(copy->tx.hdr, ctl->tx.hdr, O2G_HDR_SIZE);
 	memcpy(copy->body, ctl->body, body);
 	o2g_tx_advance(&copy->tx, &sent);

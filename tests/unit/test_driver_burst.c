@@ -105,6 +105,35 @@ static void o2gk_inject__failures(void **state)
 	world_with_failures(lone_and_full);
 }
 
+/* Whatever there is no memory for meanwhile, what the core has counted as sent is. */
+static unsigned int failing;
+
+static void lone_without_memory(void)
+{
+	int err;
+
+	assert_int_equal(world_open(), 0);
+	mock_run();
+	mock.send_space = 20;
+	mock.fail_at = mock.calls + failing;
+	err = end_inject(&a, 1, data, 8);
+	mock_run();
+	if (mock.failed && strcmp(mock.failed, "allocation"))
+		return; /* something else, which may end the connection */
+	assert_true(!err || err == -ENOMEM);
+	assert_int_equal(end_inject(&a, 1, data, 16), 0);
+	for (u64 len = err ? 16 : 8; len <= 16; len += 8) {
+		assert_int_equal(end_recv(&b, 1, 1, 16), 0);
+		assert_int_equal(end_got(&b, 1, 1, len), 0);
+	}
+}
+
+static void o2gk_inject__without_memory(void **state)
+{
+	for (failing = 1; failing <= 8; failing++)
+		world_run(lone_without_memory);
+}
+
 /* --- bursts --- */
 
 /* Messages of all sizes, in order, in a few calls to TCP. */
@@ -246,6 +275,7 @@ int main(void)
 		cmocka_unit_test(o2gk_inject__leaves_at_once),
 		cmocka_unit_test(o2gk_inject__in_pieces),
 		cmocka_unit_test(o2gk_inject__failures),
+		cmocka_unit_test(o2gk_inject__without_memory),
 		cmocka_unit_test(o2gk_burst__few_calls),
 		cmocka_unit_test(o2gk_tx_push__in_pieces),
 		cmocka_unit_test(o2gk_burst__no_credit),

@@ -138,6 +138,21 @@ void mock_charged(gfp_t gfp, const char *who)
 		mock_bug("does not say who pays", who);
 }
 
+static bool refuses(size_t n, gfp_t gfp, const char *who)
+{
+	bool of_others = gfp & GFP_NOWAIT || current == &worker;
+
+	if (gfp & __GFP_NOFAIL)
+		return false;
+	if (mock_fails("allocation", who, -ENOMEM))
+		return true;
+	if (mock.refuse && of_others) {
+		mock.refuse--;
+		return true;
+	}
+	return mock.refuse_longer && n > mock.refuse_longer && of_others;
+}
+
 void *mock_alloc(size_t n, gfp_t gfp, bool zero, const char *who)
 {
 	void *p;
@@ -146,14 +161,7 @@ void *mock_alloc(size_t n, gfp_t gfp, bool zero, const char *who)
 	if (gfp & (GFP_KERNEL | GFP_NOFS | GFP_NOIO))
 		mock_may_sleep(who);
 	mock_charged(gfp, who);
-	if (mock_fails("allocation", who, -ENOMEM))
-		return NULL;
-	if (mock.refuse && (gfp & GFP_NOWAIT || current == &worker)) {
-		mock.refuse--;
-		return NULL;
-	}
-	if (mock.refuse_longer && n > mock.refuse_longer &&
-	    (gfp & GFP_NOWAIT || current == &worker))
+	if (refuses(n, gfp, who))
 		return NULL;
 	mock.largest = max(mock.largest, n);
 	/* What is long begins with a page: a page is its address. */
@@ -581,6 +589,7 @@ static size_t iter_copy(struct iov_iter *i, char *k, size_t n,
 		else
 			memcpy(k + done, p, len);
 		done += len;
+		mock.copied += len;
 		iov_iter_advance(i, len);
 	}
 	return done;

@@ -45,6 +45,7 @@ struct mock {
 	unsigned long searched; /* bits of maps that were passed over */
 	unsigned long longest;	/* calls of functions with softirqs off */
 	size_t largest; /* that was allocated in one piece, for tests to look */
+	size_t copied;	/* bytes, by TCP and by those who copy for the driver */
 	unsigned int workers; /* of the workqueue made last */
 	int maps;
 	bool signal; /* one is pending */

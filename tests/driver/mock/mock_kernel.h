@@ -326,6 +326,7 @@ void mock_free(const void *p);
 #define kvcalloc(n, size, gfp) \
 	mock_alloc((size_t)(n) * (size), gfp, true, __func__)
 #define __GFP_ZERO 32u
+#define __GFP_NOFAIL 64u
 #define __vmalloc(n, gfp) mock_alloc(n, gfp, (gfp)&__GFP_ZERO, __func__)
 #define kfree(p) mock_free(p)
 #define kvfree(p) mock_free(p)

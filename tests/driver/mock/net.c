@@ -259,6 +259,7 @@ int skb_copy_bits(const struct sk_buff *skb, int off, void *to, int n)
 	if (mock_fails("unreadable data", __func__, 0))
 		return -EFAULT;
 	memcpy(to, skb->data + off, (size_t)n);
+	mock.copied += (size_t)n;
 	return 0;
 }
 
