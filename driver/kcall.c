@@ -11,6 +11,8 @@
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 
+#define LONE 192 /* bytes that may leave from the stack */
+
 /* What is to be started. */
 struct call {
 	enum o2g_req_kind kind;
@@ -21,6 +23,7 @@ struct call {
 	const struct o2gk_seg *segs;
 	unsigned int n;
 	u64 len;
+	bool user; /* memory of a process is among them */
 };
 
 static bool is_atomic(const struct o2gk_request *req)
@@ -62,17 +65,13 @@ static int prepare_copy(struct o2gk_ep *ep, const struct call *c,
 	return o2gk_segs_copy(c->segs, c->n, r->out->body);
 }
 
-static int prepare(struct o2gk_ep *ep, struct call *c, struct o2gk_kreq *kr,
-		   bool atomic)
+static int prepare(struct o2gk_ep *ep, const struct call *c,
+		   struct o2gk_kreq *kr, bool atomic)
 {
 	gfp_t gfp = atomic ? GFP_ATOMIC : ep->kernel->gfp;
-	bool user;
-	int err = o2gk_segs_check(c->segs, c->n, &c->len, &user);
 
-	if (err || (user && atomic))
-		return -EINVAL;
 	kr->req.core.seg0.type = O2GK_SEG_KERNEL;
-	if (sends(c) && c->len <= O2GD_SMALL && !user)
+	if (sends(c) && c->len <= O2GD_SMALL && !c->user)
 		return prepare_copy(ep, c, &kr->req, gfp);
 	if (!c->len)
 		return 0;
@@ -225,21 +224,90 @@ static int begin(struct o2gk_ep *ep, const struct call *c, struct o2gk_kreq *kr)
 	return 0;
 }
 
-static int submit(struct o2gk_ep *ep, struct call *c, struct o2gk_request *req)
-{
-	struct o2gk_kreq *kr = o2gk_kreq_of(req);
-	bool atomic = is_atomic(req);
-	unsigned int alloc = 0;
-	int err;
+/* --- what is very short, and finds nothing in line: inject.c has it for processes --- */
 
-	memset(kr, 0, sizeof(*kr));
-	INIT_LIST_HEAD(&kr->link);
-	init_completion(&kr->ended);
-	if (!atomic) {
-		alloc = o2gk_alloc_enter(ep);
-		o2gk_ep_housekeeping(ep);
+/* The peer, with a reference, if what is for it may be sent from here. */
+static struct o2gk_peer *lone_peer(struct o2gk_ep *ep, const struct call *c)
+{
+	struct o2gk_peer *p;
+
+	if (c->kind != O2G_REQ_SEND || c->sync || c->user || c->len > LONE)
+		return NULL;
+	p = o2gk_peer_hold(ep, c->peer);
+	if (!p || (READ_ONCE(p->sk) && !READ_ONCE(p->link)))
+		return p;
+	o2gk_peer_put(p);
+	return NULL;
+}
+
+/* With the socket's lock. The request is over before the packet has left: it has what is
+ * sent. */
+static bool start_lone(struct o2gk_peer *p, const struct call *c,
+		       struct o2gk_kreq *kr, struct o2gk_ctl *ctl)
+{
+	struct o2gk_ep *ep = p->ep;
+	bool sent;
+
+	o2gk_ep_lock(ep);
+	sent = !ep->closing && !p->link && is_connected(p) &&
+	       o2g_list_empty(&p->txq) &&
+	       !o2g_proto_inject(&ep->core, &p->core, c->tag, ctl->body,
+				 c->len);
+	if (sent) {
+		init_core(ep, c, kr, p);
+		kr->req.core.state = O2G_ST_DONE;
+		ep->kernel->active++;
+		o2gk_kernel_end(ep, kr);
 	}
-	err = prepare(ep, c, kr, atomic);
+	o2gk_ep_unlock(ep, O2GK_WORKER, p);
+	return sent;
+}
+
+/* False: not in this way. */
+static bool send_lone(struct o2gk_peer *p, const struct call *c,
+		      struct o2gk_kreq *kr)
+{
+	union {
+		struct o2gk_ctl ctl;
+		u8 room[sizeof(struct o2gk_ctl) + LONE];
+	} u;
+	bool sent;
+
+	o2gk_ctl_init(&u.ctl, c->len);
+	u.ctl.lone = true;
+	o2gk_segs_copy(c->segs, c->n, u.ctl.body);
+	lock_sock(p->sk);
+	sent = start_lone(p, c, kr, &u.ctl);
+	if (sent) {
+		o2gk_tx_lone(p, &u.ctl);
+		/* A callback may have sent something, and left it to us. */
+		if (unlikely(!o2g_list_empty(&p->txq)))
+			o2gk_tx_push(p, O2GK_CALLER);
+	}
+	release_sock(p->sk);
+	return sent;
+}
+
+static bool submit_lone(struct o2gk_ep *ep, const struct call *c,
+			struct o2gk_kreq *kr)
+{
+	struct o2gk_peer *p = lone_peer(ep, c);
+	bool sent;
+
+	if (!p)
+		return false;
+	sent = send_lone(p, c, kr);
+	o2gk_peer_put(p);
+	return sent;
+}
+
+/* --- submitting --- */
+
+static int submit_any(struct o2gk_ep *ep, const struct call *c,
+		      struct o2gk_kreq *kr, bool atomic)
+{
+	int err = prepare(ep, c, kr, atomic);
+
 	if (!err) {
 		o2gk_ep_lock(ep);
 		err = begin(ep, c, kr);
@@ -248,8 +316,27 @@ static int submit(struct o2gk_ep *ep, struct call *c, struct o2gk_request *req)
 	/* Otherwise it may be over, and somebody else's. */
 	if (err)
 		drop(&kr->req);
-	if (!atomic)
-		o2gk_alloc_leave(ep, alloc);
+	return err;
+}
+
+static int submit(struct o2gk_ep *ep, struct call *c, struct o2gk_request *req)
+{
+	struct o2gk_kreq *kr = o2gk_kreq_of(req);
+	unsigned int alloc;
+	int err = o2gk_segs_check(c->segs, c->n, &c->len, &c->user);
+
+	if (err || (c->user && is_atomic(req)))
+		return -EINVAL;
+	memset(kr, 0, sizeof(*kr));
+	INIT_LIST_HEAD(&kr->link);
+	init_completion(&kr->ended);
+	if (is_atomic(req))
+		return submit_any(ep, c, kr, true);
+	alloc = o2gk_alloc_enter(ep);
+	o2gk_ep_housekeeping(ep);
+	if (!submit_lone(ep, c, kr))
+		err = submit_any(ep, c, kr, false);
+	o2gk_alloc_leave(ep, alloc);
 	return err;
 }
 

@@ -327,6 +327,57 @@ static void o2gk_seg__kinds(void **state)
 	in_all(mixed);
 }
 
+/* A megabyte, by its kind of memory: copied once on a host, and over TCP once by each end. */
+static bool near;
+
+static size_t copied_for(struct o2gk_seg from, struct o2gk_seg to)
+{
+	static struct o2gk_request r, s;
+	size_t before = mock.copied;
+
+	from.length = to.length = 1 << 20;
+	clear(&r, sizeof(r));
+	clear(&s, sizeof(s));
+	memset(buf, 0, 1 << 20);
+	assert_int_equal(o2gk_irecv(kb.ep, 0, 1, ALL, &to, 1, &r), 0);
+	assert_int_equal(o2gk_isend(ka.ep, 1, 1, &from, 1, &s), 0);
+	assert_int_equal(wait(&kb, &r), 0);
+	assert_int_equal(wait(&ka, &s), 0);
+	assert_memory_equal(buf, data, 1 << 20);
+	return mock.copied - before;
+}
+
+static void one_megabyte(void)
+{
+	const struct o2gk_seg from[] = {
+		kernel_seg(data, 0),
+		{ .kind = O2GK_PAGE, .page = virt_to_page(data) },
+		{ .kind = O2GK_USER, .user = data, .mm = &mock_mm },
+	};
+	const struct o2gk_seg to[] = {
+		kernel_seg(buf, 0),
+		{ .kind = O2GK_PAGE, .page = virt_to_page(buf) },
+		{ .kind = O2GK_USER, .user = buf, .mm = &mock_mm },
+	};
+	size_t once = 1 << 20, times = near ? 1 : 2;
+
+	mock.near = near;
+	assert_int_equal(open_both(&no_handler, 0), 0);
+	for (u32 i = 0; i < ARRAY_SIZE(from); i++)
+		for (u32 j = 0; j < ARRAY_SIZE(to); j++)
+			assert_in_range(copied_for(from[i], to[j]),
+					times * once, times * once + 2000);
+}
+
+static void o2gk_isend__copies(void **state)
+{
+	body = one_megabyte;
+	for (u32 i = 0; i < 2; i++) {
+		near = i;
+		world_run(with_modules);
+	}
+}
+
 static void refusals(void)
 {
 	struct o2gk_config c = { .rank = 4, .size = 4 };
@@ -530,6 +581,51 @@ static void o2gk_isend__in_callbacks(void **state)
 {
 	body = to_and_fro;
 	world_run(with_modules);
+}
+
+/* A very short one leaves at once, and so does what its callback sends. */
+static struct o2gk_request second;
+static int second_err;
+
+static void sends_another(struct o2gk_request *req)
+{
+	struct o2gk_seg from = kernel_seg(data + 100, 8);
+
+	if (req->status)
+		return;
+	second = (struct o2gk_request){ .flags = O2GK_ATOMIC };
+	second_err = o2gk_isend(ka.ep, 1, 2, &from, 1, &second);
+}
+
+static void lone(void)
+{
+	struct o2gk_seg to[2] = { kernel_seg(buf, 8), kernel_seg(buf + 8, 8) };
+	static struct o2gk_request r[2], first;
+	struct o2gk_seg from = kernel_seg(data, 8);
+
+	GO(open_both(&no_handler, 0));
+	clear(r, sizeof(r));
+	clear(&first, sizeof(first));
+	first.done = sends_another;
+	GO(o2gk_irecv(kb.ep, 0, 1, ALL, &to[0], 1, &r[0]));
+	GO(o2gk_irecv(kb.ep, 0, 2, ALL, &to[1], 1, &r[1]));
+	while (mock_run())
+		;
+	GO(o2gk_isend(ka.ep, 1, 1, &from, 1, &first));
+	if (!mock.failed && !mock.near) { /* no worker was needed for either */
+		assert_int_equal(ka.ep->stats.tx_caller, 2);
+		assert_int_equal(ka.ep->stats.tx_worker, 0);
+	}
+	GO(second_err);
+	GO(wait(&kb, &r[0]));
+	GO(wait(&kb, &r[1]));
+	assert_memory_equal(buf, data, 8);
+	assert_memory_equal(buf + 8, data + 100, 8);
+}
+
+static void o2gk_isend__leaves_at_once(void **state)
+{
+	in_all(lone);
 }
 
 /* --- peers --- */
@@ -987,11 +1083,13 @@ int main(void)
 		cmocka_unit_test(o2gk_irecv__posted),
 		cmocka_unit_test(o2gk_irecv__unexpected),
 		cmocka_unit_test(o2gk_seg__kinds),
+		cmocka_unit_test(o2gk_isend__copies),
 		cmocka_unit_test(o2gk_isend__refused),
 		cmocka_unit_test(o2gk_request__ends),
 		cmocka_unit_test(o2gk_owner__answers),
 		cmocka_unit_test(o2gk_mrecv__fetches),
 		cmocka_unit_test(o2gk_isend__in_callbacks),
+		cmocka_unit_test(o2gk_isend__leaves_at_once),
 		cmocka_unit_test(o2gk_attach__again),
 		cmocka_unit_test(o2gk_isend__to_a_process),
 		cmocka_unit_test(o2gk_connect__and_again),
