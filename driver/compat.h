@@ -39,7 +39,9 @@ static inline bool o2gk_other_end(const struct sock *a, const struct sock *b)
  * A page that is pinned to be read stays the process's when that writes to it. Before, it
  * may be one that others have as well, and the process gets a copy.
  */
+#ifndef O2GK_READ_PINS_LAST /* tests have it both ways */
 #define O2GK_READ_PINS_LAST (LINUX_VERSION_CODE >= KERNEL_VERSION(6, 2, 0))
+#endif
 
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 3, 0)
 static inline void o2gk_vm_flags_set(struct vm_area_struct *vma,

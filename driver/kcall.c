@@ -508,10 +508,26 @@ static u64 add(struct o2gk_ep *ep, struct o2gk_mem *m)
 	return key;
 }
 
+/* See pin_registered() in mem.c. */
+static struct o2gk_pin *pin_registered(struct o2gk_ep *ep,
+				       const struct o2gk_seg *segs,
+				       unsigned int n, bool write)
+{
+	bool as_if = !write && !O2GK_READ_PINS_LAST;
+	unsigned int foll = FOLL_LONGTERM | (write || as_if ? FOLL_WRITE : 0);
+	gfp_t gfp = ep->kernel->gfp;
+	struct o2gk_pin *pin = o2gk_segs_pin(ep, segs, n, foll, gfp);
+
+	if (as_if && IS_ERR(pin) && PTR_ERR(pin) == -EFAULT)
+		pin = o2gk_segs_pin(ep, segs, n, FOLL_LONGTERM, gfp);
+	if (!IS_ERR(pin))
+		pin->write = write;
+	return pin;
+}
+
 int o2gk_reg(struct o2gk_ep *ep, const struct o2gk_seg *segs, unsigned int n,
 	     u32 access, u64 *key)
 {
-	unsigned int foll = access & O2GK_WRITE ? FOLL_WRITE : 0;
 	struct o2gk_mem *m;
 	bool user;
 	int err;
@@ -527,8 +543,7 @@ int o2gk_reg(struct o2gk_ep *ep, const struct o2gk_seg *segs, unsigned int n,
 	err = o2gk_segs_check(segs, n, &m->len, &user);
 	if (err)
 		goto err_mem;
-	m->pin = o2gk_segs_pin(ep, segs, n, foll | FOLL_LONGTERM,
-			       ep->kernel->gfp);
+	m->pin = pin_registered(ep, segs, n, access & O2GK_WRITE);
 	err = PTR_ERR_OR_ZERO(m->pin);
 	if (err)
 		goto err_mem;

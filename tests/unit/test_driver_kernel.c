@@ -896,6 +896,35 @@ static void o2gk_put__and_get(void **state)
 }
 
 /* A module has no handlers for a process to call: that ends the connection. */
+/* Before 6.2 a page that is only read may not stay the process's: not if it was never
+ * written to. */
+static void to_be_read(void)
+{
+	struct o2gk_seg mem = { .kind = O2GK_USER,
+				.user = buf,
+				.mm = &mock_mm,
+				.length = 10000 };
+	u64 key;
+
+	GO(open_one(&ka, 0, &no_handler, 0));
+	for (u32 old = 0; old < 2; old++) {
+		mock.pins_move = old;
+		GO(o2gk_reg(ka.ep, &mem, 1, O2GK_READ, &key));
+		assert_int_equal(mock.pin_flags,
+				 FOLL_LONGTERM | (old ? FOLL_WRITE : 0));
+		assert_int_equal(o2gk_dereg(ka.ep, key), 0);
+		GO(o2gk_reg(ka.ep, &mem, 1, O2GK_WRITE, &key));
+		assert_int_equal(mock.pin_flags, FOLL_LONGTERM | FOLL_WRITE);
+		assert_int_equal(o2gk_dereg(ka.ep, key), 0);
+	}
+}
+
+static void o2gk_reg__to_be_read(void **state)
+{
+	body = to_be_read;
+	world_run(with_modules);
+}
+
 static void calls_a_module(void)
 {
 	struct o2gd_sqe q = { .op = O2GD_OP_SEND,
@@ -1096,6 +1125,7 @@ int main(void)
 		cmocka_unit_test(o2gk_connect__refused),
 		cmocka_unit_test(o2gk_connect__killed),
 		cmocka_unit_test(o2gk_put__and_get),
+		cmocka_unit_test(o2gk_reg__to_be_read),
 		cmocka_unit_test(o2gk_open__has_no_handlers),
 		cmocka_unit_test(o2gk_disconnect__while_read),
 		cmocka_unit_test(o2gk_close__under_way),

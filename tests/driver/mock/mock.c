@@ -295,11 +295,17 @@ int account_locked_vm(struct mm_struct *mm, unsigned long pages, bool inc)
 	return 0;
 }
 
+bool mock_pins_move(void)
+{
+	return mock.pins_move;
+}
+
 int pin_user_pages_fast(unsigned long start, int n, unsigned int flags,
 			struct page **pages)
 {
 	int i, at = 0;
 
+	mock.pin_flags = flags;
 	mock_may_sleep(__func__);
 	if (start < MOCK_BAD || mock_fails("pinning", __func__, 0))
 		return -EFAULT;

@@ -15,12 +15,14 @@ struct mock {
 	/* how the world is */
 	size_t segment;	   /* data arrives in pieces of this size; 0: as sent */
 	size_t send_space; /* what a connection holds before it is full */
-	size_t pin_at_most;   /* pages pinned by one call; 0: any number */
-	bool no_pins;	      /* the user has pinned what he may */
-	unsigned long ram;    /* pages */
-	bool compat;	      /* calls are those of a 32-bit program */
-	unsigned int refuse;  /* so many allocations that others cause fail */
-	size_t refuse_longer; /* ... all that are longer than this; 0: none */
+	size_t pin_at_most; /* pages pinned by one call; 0: any number */
+	bool pins_move; /* those that are only read: the process may get others */
+	unsigned int pin_flags; /* of the last call */
+	bool no_pins;		/* the user has pinned what he may */
+	unsigned long ram;	/* pages */
+	bool compat;		/* calls are those of a 32-bit program */
+	unsigned int refuse;	/* so many allocations that others cause fail */
+	size_t refuse_longer;	/* ... all that are longer than this; 0: none */
 	bool near;  /* connections are of this host, as their addresses tell */
 	bool lifo;  /* of all work, the latest is done first */
 	bool later; /* what is sent arrives later, not in the sender's call */

@@ -373,6 +373,8 @@ struct mmpin {
 };
 #define FOLL_WRITE 1u
 #define FOLL_LONGTERM 2u
+bool mock_pins_move(void);
+#define O2GK_READ_PINS_LAST (!mock_pins_move())
 int pin_user_pages_fast(unsigned long start, int n, unsigned int flags,
 			struct page **pages);
 long pin_user_pages_remote(struct mm_struct *mm, unsigned long start,
