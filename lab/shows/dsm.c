@@ -2,10 +2,12 @@
 /*
  * dsm PAGES: what it takes the whole machine that rank 1 reads pages that are clean at
  * their home, rank 0: instructions, context switches, and messages for a fault. Rank 2 has
- * read them before, so nobody may write them any more. A line of JSON.
+ * read them before, so nobody may write them any more. Then rank 1 writes them, and rank 2's
+ * copies are in the way. Lines of JSON.
  */
 #include <o2g.h>
 #include <o2g_dsm.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "mark.h"
@@ -43,6 +45,12 @@ static void read_all(const char *base, size_t pages)
 			exit(1);
 }
 
+static void write_all(char *base, size_t pages)
+{
+	for (size_t i = 0; i < pages; i++)
+		*(volatile char *)(base + i * STEP) = 2;
+}
+
 static unsigned long long messages(struct o2g_dsm *r)
 {
 	struct o2g_dsm_stats s;
@@ -51,23 +59,47 @@ static unsigned long long messages(struct o2g_dsm *r)
 	return s.messages;
 }
 
-static void measure(const char *base, size_t pages)
+static void measure(char *base, size_t pages, bool writes)
 {
 	unsigned long long user = 0, kernel = 0, before = switches();
 
 	lab_count_begin();
-	read_all(base, pages);
+	if (writes)
+		write_all(base, pages);
+	else
+		read_all(base, pages);
 	lab_count_end(&user, &kernel);
-	printf("{\"pages\": %zu, \"programs\": %.0f, \"kernel\": %.0f, \"switches\": %.2f}\n",
-	       pages, (double)user / (double)pages,
+	printf("{\"pages\": %zu, \"access\": \"%s\", \"programs\": %.0f, \"kernel\": %.0f, \"switches\": %.2f}\n",
+	       pages, writes ? "write" : "read", (double)user / (double)pages,
 	       (double)kernel / (double)pages,
 	       (double)(switches() - before) / (double)pages);
+}
+
+/* All take part: rank 1 in the first place, and the others serve it. */
+static void round_of(struct o2g_dsm *r, size_t pages, bool writes)
+{
+	char *base = o2g_dsm_base(r), *first = base + pages * STEP;
+	unsigned long long before;
+
+	check(o2g_dsm_barrier(r, 0, 0));
+	before = messages(r);
+	check(o2g_dsm_barrier(r, 0, 0));
+	if (o2g_dsm_rank() == 1) {
+		if (writes)
+			write_all(first, 1);
+		else
+			read_all(first, 1);
+		measure(base, pages, writes);
+	}
+	check(o2g_dsm_barrier(r, 0, 0));
+	printf("{\"rank\": %d, \"access\": \"%s\", \"messages\": %.2f}\n",
+	       o2g_dsm_rank(), writes ? "write" : "read",
+	       (double)(messages(r) - before) / (double)(pages + 1));
 }
 
 int main(int argc, char **argv)
 {
 	size_t pages = argc > 1 ? strtoul(argv[1], NULL, 10) : 500;
-	unsigned long long before;
 	struct o2g_dsm *r;
 	char *base;
 
@@ -79,15 +111,8 @@ int main(int argc, char **argv)
 	check(o2g_dsm_barrier(r, 0, 0));
 	if (o2g_dsm_rank() == 2)
 		read_all(base, pages + 1);
-	check(o2g_dsm_barrier(r, 0, 0));
-	before = messages(r);
-	if (o2g_dsm_rank() == 1) {
-		read_all(base + pages * STEP, 1);
-		measure(base, pages);
-	}
-	check(o2g_dsm_barrier(r, 0, 0));
-	printf("{\"rank\": %d, \"messages\": %.2f}\n", o2g_dsm_rank(),
-	       (double)(messages(r) - before) / (double)(pages + 1));
+	round_of(r, pages, false);
+	round_of(r, pages, true);
 	check(o2g_dsm_close(r));
 	check(o2g_dsm_finalize());
 	return 0;

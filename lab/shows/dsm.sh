@@ -2,8 +2,14 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 # Shared memory: the module against the engine of processes, with the same program, over
 # TCP and by what there is for processes of one host: rings, or the driver's link.
+# dsm.sh [PAGES]: one access. dsm.sh programs: SOR and TSP on four processes.
 . lab/shows/mpis.inc
 need_dsm
+
+over()
+{
+	case $1 in tcp) echo N >"$DIRECT"; channels=tcp ;; *) echo Y >"$DIRECT"; channels=shm ;; esac
+}
 
 # on ENGINE WAY RANKS COMMAND...
 on()
@@ -11,14 +17,32 @@ on()
 	local engine=$1 way=$2 np=$3
 
 	shift 3
-	case $way in tcp) echo N >"$DIRECT"; channels=tcp ;; *) echo Y >"$DIRECT"; channels=shm ;; esac
+	over $way
 	O2G_DSM=$engine O2G_CHANNELS=$channels timeout 200 "$MPIEXEC" -n "$np" "$@" \
 		</dev/null 2>/tmp/show.err | sed -n "s/^{/{\"engine\": \"$engine\", \"way\": \"$way\", /p"
 	tail -n 3 /tmp/show.err >&2
 }
 
+# The seconds of a program of bench/dsm.
+program()
+{
+	local engine=$1 way=$2 name=$3 found
+
+	found=$(O2G_DSM=$engine O2G_CHANNELS=$channels timeout 400 "$MPIEXEC" -n 4 \
+		"$PWD/$BUILD/bench/dsm/$name" $4 $5 </dev/null 2>/tmp/show.err)
+	tail -n 3 /tmp/show.err >&2
+	echo "$found" >&2
+	echo "$found" | sed -n "s/.* sequential \([0-9.]*\) s shared \([0-9.]*\) s .* faults \([0-9]*\) .*/{\"engine\": \"$engine\", \"way\": \"$way\", \"program\": \"$name\", \"sequential\": \1, \"seconds\": \2, \"faults\": \3}/p"
+}
+
 for way in tcp host; do
 	for engine in user kernel; do
-		on $engine $way 3 "$PWD/$BUILD/lab/show/dsm" "${1:-300}"
+		if [ "${1:-}" = programs ]; then
+			over $way
+			program $engine $way sor 258 2
+			program $engine $way tsp 10 2
+		else
+			on $engine $way 3 "$PWD/$BUILD/lab/show/dsm" "${1:-300}"
+		fi
 	done
 done
