@@ -11,7 +11,9 @@
 
 #include "settings.h"
 
-#define GAP ((u64)1 << 30) /* between regions */
+#define GAP ((u64)1 << 30)   /* between regions */
+#define TOP ((u64)112 << 40) /* above are libraries and stacks */
+#define IDS 0xffff	     /* as many as the module knows */
 
 struct name {
 	struct name *next;
@@ -74,19 +76,72 @@ static dsm_set all_ranks(void)
 				       dsm_only((unsigned)dsm.size) - 1;
 }
 
+/* In turn, so that a number comes again as late as possible. 0: all are in use. */
+static u32 free_id(void)
+{
+	for (u32 i = 0; i < IDS; i++) {
+		last_id = last_id % IDS + 1;
+		if (!by_id(last_id))
+			return last_id;
+	}
+	return 0;
+}
+
+static u64 room(u64 bytes)
+{
+	return (bytes + 2 * GAP - 1) / GAP * GAP;
+}
+
+/* The region that lies where another would, if there is one. */
+static const struct name *in_way(u64 base, u64 bytes)
+{
+	const struct name *n = names;
+
+	while (n && (n->base + room(n->bytes) <= base ||
+		     base + room(bytes) <= n->base))
+		n = n->next;
+	return n;
+}
+
+/* From the last one upwards, then from below. 0: there is no place. */
+static u64 free_place(u64 bytes)
+{
+	u64 first = o2g_settings()->dsm_base;
+	u64 top = first < TOP ? TOP : first + TOP;
+	u64 at = next_base ? next_base : first;
+	const struct name *other;
+	bool again = false;
+
+	for (;;) {
+		if (bytes > top - first || at > top - room(bytes)) {
+			if (again || at == first)
+				return 0;
+			again = true;
+			at = first;
+		}
+		other = in_way(at, bytes);
+		if (!other)
+			break;
+		at = other->base + room(other->bytes);
+	}
+	next_base = at + room(bytes);
+	return at;
+}
+
 static struct name *make(int from, const struct dsm_call *call)
 {
 	struct name *n = calloc(1, sizeof(*n));
 
-	if (!n)
+	if (n) {
+		n->id = free_id();
+		n->base = free_place(call->a);
+	}
+	if (!n || !n->id || !n->base) {
+		free(n);
 		return NULL;
-	if (!next_base)
-		next_base = o2g_settings()->dsm_base;
-	n->id = ++last_id;
+	}
 	memcpy(n->name, call->name, sizeof(n->name));
 	n->bytes = call->a;
-	n->base = next_base;
-	next_base += (n->bytes + 2 * GAP - 1) / GAP * GAP;
 	n->founders = call->b & O2G_DSM_ALONE ? dsm_only((unsigned)from) :
 						all_ranks();
 	n->next = names;

@@ -230,6 +230,26 @@ static void later(void)
 	OK(o2g_dsm_close(l));
 }
 
+/* Places come again: with O2G_DSM_BASE near the top, soon. */
+static void again_and_again(void)
+{
+	struct o2g_dsm *some[8];
+	char name[32];
+
+	for (int i = 0; i < 24; i++) {
+		snprintf(name, sizeof(name), "again %d", i % 8);
+		if (i >= 8)
+			OK(o2g_dsm_close(some[i % 8]));
+		OK(o2g_dsm_create(name, 4096, 0, &some[i % 8]));
+		CHECK((uintptr_t)o2g_dsm_base(some[i % 8]) < 112ull << 40);
+		CHECK(*(int *)o2g_dsm_base(some[i % 8]) == 0);
+		OK(o2g_dsm_barrier(some[i % 8], 0, 0));
+		*(int *)o2g_dsm_base(some[i % 8]) = i;
+	}
+	for (int i = 0; i < 8; i++)
+		OK(o2g_dsm_close(some[i]));
+}
+
 int main(int argc, char **argv)
 {
 	int provided;
@@ -251,6 +271,7 @@ int main(int argc, char **argv)
 		later();
 		OK(o2g_dsm_close(r));
 	}
+	again_and_again();
 	OK(o2g_dsm_finalize());
 	MPI_Finalize();
 	return 0;

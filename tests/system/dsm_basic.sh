@@ -8,6 +8,9 @@ make_tmp
 prog=$PWD/$BUILD/tests/dsm/basic
 
 "$prog" || fail "a process alone"
+# Room for ten regions, up to 112 TiB.
+O2G_DSM_BASE=114668G "$MPIEXEC" -n 2 "$prog" ||
+	fail "places for regions do not come again"
 for channel in shm tcp; do
 	for n in 2 4; do
 		O2G_CHANNELS=$channel "$MPIEXEC" -n $n "$prog" ||
