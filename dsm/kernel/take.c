@@ -17,6 +17,14 @@
 #define FROZEN_US 1000
 #define SLEEP_US 2000 /* what is due later is for a timer */
 
+/* The clock goes round in 72 minutes, and a page may have come before that. */
+static u32 held_until(const struct dsmk_slot *s, u32 hold)
+{
+	u32 now = dsmk_now_us();
+
+	return now - s->came < hold ? s->came + hold : now;
+}
+
 void dsmk_take_later(struct dsmk_region *r, u32 page)
 {
 	struct dsmk_slot *s = &r->slots[page];
@@ -24,7 +32,7 @@ void dsmk_take_later(struct dsmk_region *r, u32 page)
 	lockdep_assert_held(&r->lock);
 	if (!list_empty(&s->taken))
 		return;
-	s->due = s->came + (s->flags & DSMK_FRESH ? FRESH_US : r->hold_us);
+	s->due = held_until(s, s->flags & DSMK_FRESH ? FRESH_US : r->hold_us);
 	list_add_tail(&s->taken, &r->takes);
 	r->kick = true;
 	wake_up(&r->take_wait);
