@@ -30,7 +30,9 @@ enum call {
 	TRUNCATE,
 	ALLOCATE,
 	LOCK,
-	UNLINK
+	UNLINK,
+	MEMFD,
+	OTHERS /* opening what another process has open */
 };
 
 static enum call victim;      /* the call that fails, at this rank */
@@ -117,7 +119,15 @@ int open(const char *path, int flags, ...)
 	va_end(ap);
 	if (is_file(path) && fails(OPEN))
 		return -1;
+	if (!strncmp(path, "/proc/", 6) && strstr(path, "/fd/") &&
+	    fails(OTHERS))
+		return -1;
 	return (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+}
+
+int memfd_create(const char *path, unsigned flags)
+{
+	return fails(MEMFD) ? -1 : (int)syscall(SYS_memfd_create, path, flags);
 }
 
 int close(int fd)
@@ -268,6 +278,26 @@ static void test_short(void)
 		shorten = 0;
 		OK(MPI_File_close(&f));
 	}
+}
+
+/* Aggregators' windows that one rank cannot map, or one aggregator not have: data
+ * goes as messages then, and nobody notices. */
+static void test_apart(void)
+{
+	static const enum call calls[] = { OTHERS, MEMFD };
+
+	for (int at = 0; at < size; at++)
+		for (int i = 0; i < 2; i++)
+			for (int n = 0; n < 2; n++) {
+				open_file("enable");
+				mixed_view();
+				arm(at, calls[i], ENOENT, n);
+				round_trip();
+				arm(0, NONE, 0, 0);
+				mixed_view();
+				round_trip();
+				OK(MPI_File_close(&f));
+			}
 }
 
 static const struct {
@@ -443,6 +473,7 @@ int main(int argc, char **argv)
 	for (int i = 0; i < LEN; i++)
 		data[i] = rank * LEN + i + 1;
 	test_short();
+	test_apart();
 	test_write_errors();
 	test_own_errors();
 	test_file_errors();
