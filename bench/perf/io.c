@@ -111,6 +111,23 @@ double io_rate(struct perf *p, struct io_file *x, perf_step *step)
 	return (double)x->bytes * x->ranks / perf_max_over_ranks(t) * 1e-6;
 }
 
+/* How both write. What is synced depends on what the file system has been doing: both
+ * get another turn, in the other order, and the better one counts. */
+static void measure_writes(struct perf *p, struct io_file *x)
+{
+	double ours = io_rate(p, x, write_at);
+	double plain = io_rate(p, x, plain_write), again;
+
+	if (io_sync) {
+		again = io_rate(p, x, plain_write);
+		plain = again > plain ? again : plain;
+		again = io_rate(p, x, write_at);
+		ours = again > ours ? again : ours;
+	}
+	perf_cell(p, "write MB/s", ours);
+	perf_cell(p, "plain write", plain);
+}
+
 static void run_io(struct perf *p)
 {
 	for (int i = 0; i < p->n_sizes; i++) {
@@ -122,8 +139,7 @@ static void run_io(struct perf *p)
 		x.buf = perf_alloc(x.bytes);
 		perf_fill(x.buf, x.bytes, p->rank);
 		perf_cell(p, "size", p->sizes[i]);
-		perf_cell(p, "write MB/s", io_rate(p, &x, write_at));
-		perf_cell(p, "plain write", io_rate(p, &x, plain_write));
+		measure_writes(p, &x);
 		MPI_Barrier(MPI_COMM_WORLD);
 		perf_cell(p, "read MB/s", io_rate(p, &x, read_at));
 		perf_cell(p, "plain read", io_rate(p, &x, plain_read));
