@@ -123,6 +123,10 @@ void io_cb_hints(struct mpii_file *f, const struct io_hints *h)
 {
 	io_drain(f);
 	io_near_free(f->cb);
+	if (h->access_style != f->hints.access_style) {
+		f->hints = *h;
+		io_disk_advise(f);
+	}
 	f->hints = *h;
 	appoint(f, f->cb);
 }

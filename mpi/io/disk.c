@@ -187,6 +187,17 @@ void io_disk_refresh(struct mpii_file *f)
 	posix_fadvise(f->fd, 0, 0, POSIX_FADV_DONTNEED);
 }
 
+void io_disk_advise(struct mpii_file *f)
+{
+	int style = f->hints.access_style, advice = POSIX_FADV_NORMAL;
+
+	if (style & IO_RANDOM)
+		advice = POSIX_FADV_RANDOM;
+	else if (style & (IO_SEQUENTIAL | IO_READ_ONCE))
+		advice = POSIX_FADV_SEQUENTIAL;
+	posix_fadvise(f->fd, 0, 0, advice);
+}
+
 int io_disk_sync(struct mpii_file *f)
 {
 	/* A pipe, or a special file, has nothing to be synced. */

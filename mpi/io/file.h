@@ -117,6 +117,8 @@ void io_disk_unlock(struct mpii_file *f, MPI_Offset lo, MPI_Offset hi);
 int io_disk_size(struct mpii_file *f, MPI_Offset *size);
 /* What was written reaches the device, and what others synced is seen. */
 int io_disk_sync(struct mpii_file *f);
+/* Tell the system how the file is going to be used. */
+void io_disk_advise(struct mpii_file *f);
 /* See what other hosts have written: NFS only. */
 void io_disk_refresh(struct mpii_file *f);
 

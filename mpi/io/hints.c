@@ -16,9 +16,9 @@
 #include "settings.h"
 
 /* BYTES: an MPI_Count. WHEN: enum io_when. HOSTS: "*:2", so many on a host, or all
- * with "*:*". BOTH: the standard's word for both directions. FIXED: told, not
- * taken. */
-enum kind { BYTES, NUMBER, OCTAL, WHEN, HOSTS, BOTH, FIXED };
+ * with "*:*". BOTH: the standard's word for both directions. STYLE: words with
+ * commas between. FIXED: told, not taken. */
+enum kind { BYTES, NUMBER, OCTAL, WHEN, HOSTS, BOTH, STYLE, FIXED };
 
 static const struct hint {
 	const char *key;
@@ -35,6 +35,15 @@ static const struct hint {
 #define ALL_OF_HOST (1 << 30)
 
 static const char *const when_words[] = { "automatic", "enable", "disable" };
+
+/* Bit i of access_style. */
+static const char *const styles[] = {
+	"read_once",	      "sequential",  "random",
+	"write_once",	      "read_mostly", "write_mostly",
+	"reverse_sequential",
+};
+#define STYLES (sizeof(styles) / sizeof(*styles))
+#define STYLE_ROOM 96 /* all of them, with commas */
 
 void io_hints_default(struct io_hints *h)
 {
@@ -67,6 +76,33 @@ static void take_both(struct io_hints *h, const char *text)
 
 	if (yes || !strcmp(text, "false"))
 		h->cb_write = h->cb_read = yes ? IO_ENABLE : IO_DISABLE;
+}
+
+/* The words that there are count; others are left out. */
+static void take_style(struct io_hints *h, const char *text)
+{
+	size_t n;
+	int bits = 0;
+
+	for (; *text; text += n + (text[n] == ',')) {
+		n = strcspn(text, ",");
+		for (size_t i = 0; i < STYLES; i++)
+			if (strlen(styles[i]) == n &&
+			    !strncmp(text, styles[i], n))
+				bits |= 1 << i;
+	}
+	if (bits)
+		h->access_style = bits;
+}
+
+static void describe_style(const struct io_hints *h, char *text, size_t room)
+{
+	int n = 0;
+
+	for (size_t i = 0; i < STYLES; i++)
+		if (h->access_style >> i & 1)
+			n += snprintf(text + n, room - n, "%s%s", n ? "," : "",
+				      styles[i]);
 }
 
 static void take_number(struct io_hints *h, const struct hint *hint,
@@ -102,6 +138,9 @@ static void take(struct io_hints *h, const struct hint *hint, const char *text)
 		break;
 	case BOTH:
 		take_both(h, text);
+		break;
+	case STYLE:
+		take_style(h, text);
 		break;
 	case FIXED:
 		break;
@@ -146,6 +185,8 @@ static void describe(const struct io_hints *h, const struct hint *hint,
 	else if (hint->kind == BOTH)
 		snprintf(text, room, "%s",
 			 h->cb_write == IO_DISABLE ? "false" : "true");
+	else if (hint->kind == STYLE)
+		describe_style(h, text, room);
 	else if (hint->kind == FIXED)
 		snprintf(text, room, "disable");
 	else if (hint->kind == HOSTS && h->cb_per_host == ALL_OF_HOST)
@@ -161,13 +202,14 @@ static void describe(const struct io_hints *h, const struct hint *hint,
 bool io_hints_describe(const struct mpii_file *f, struct mpii_info *info)
 {
 	struct io_hints h = f->hints;
-	char text[32];
+	char text[STYLE_ROOM];
 
 	h.cb_nodes = io_cb_nodes(f);
 	h.striping_unit = io_cb_unit(f);
 	for (size_t i = 0; i < HINTS; i++) {
+		text[0] = '\0';
 		describe(&h, &hints[i], text, sizeof(text));
-		if (!mpii_info_add(info, hints[i].key, text))
+		if (text[0] && !mpii_info_add(info, hints[i].key, text))
 			return false;
 	}
 	return mpii_info_add(info, "filename", f->name);

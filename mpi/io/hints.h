@@ -18,8 +18,16 @@ struct io_hints {
 	int cb_nodes;		      /* aggregators; 0: chosen */
 	int cb_per_host;	      /* ... at most on one host */
 	int cb_write, cb_read;	      /* enum io_when */
-	int ds_read;   /* writes never touch what lies between pieces */
-	int file_perm; /* of a new file */
+	int ds_read;	  /* writes never touch what lies between pieces */
+	int file_perm;	  /* of a new file */
+	int access_style; /* a bit for each of the standard's words */
+};
+
+/* Those of the standard's words for access_style that the system is told. */
+enum io_style {
+	IO_READ_ONCE = 1 << 0,
+	IO_SEQUENTIAL = 1 << 1,
+	IO_RANDOM = 1 << 2,
 };
 
 /* What is taken where the program says nothing. */

@@ -314,6 +314,8 @@ static int open_all(struct mpii_file *f)
 	}
 	f->block = first.block;
 	f->nfs |= first.nfs;
+	if (f->fd >= 0 && f->hints.access_style)
+		io_disk_advise(f);
 	if (f->amode & MPI_MODE_APPEND)
 		f->position = first.end;
 	return io_agree_now(f, MPI_SUCCESS, error, "opening");

@@ -307,6 +307,7 @@ static void test_hints(void)
 	OK(MPI_Info_set(info, "file_perm", "600"));
 	OK(MPI_Info_set(info, "romio_cb_write", "nonsense"));
 	OK(MPI_Info_set(info, "unknown", "x"));
+	OK(MPI_Info_set(info, "access_style", "random,write_once,quickly"));
 	if (rank == 0)
 		unlink(name);
 	OK(MPI_Barrier(WORLD));
@@ -320,6 +321,8 @@ static void test_hints(void)
 	CHECK(flag && !strcmp(value, "automatic"));
 	OK(MPI_Info_get(used, "unknown", 63, value, &flag));
 	CHECK(!flag);
+	OK(MPI_Info_get(used, "access_style", 63, value, &flag));
+	CHECK(flag && !strcmp(value, "random,write_once"));
 	OK(MPI_Info_free(&used));
 	OK(MPI_Info_set(info, "cb_buffer_size", "131072"));
 	OK(MPI_File_set_info(f, info));
@@ -328,11 +331,14 @@ static void test_hints(void)
 	CHECK(flag && !strcmp(value, "131072"));
 	OK(MPI_Info_free(&used));
 	/* a view may bring others */
+	OK(MPI_Info_set(info, "access_style", "sequential"));
 	OK(MPI_Info_set(info, "cb_buffer_size", "262144"));
 	OK(MPI_File_set_view(f, 0, MPI_INT, MPI_INT, "native", info));
 	OK(MPI_File_get_info(f, &used));
 	OK(MPI_Info_get(used, "cb_buffer_size", 63, value, &flag));
 	CHECK(flag && !strcmp(value, "262144"));
+	OK(MPI_Info_get(used, "access_style", 63, value, &flag));
+	CHECK(flag && !strcmp(value, "sequential"));
 	OK(MPI_Info_free(&used));
 	OK(MPI_Info_free(&info));
 	OK(MPI_File_get_group(f, &group));
