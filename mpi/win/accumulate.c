@@ -36,18 +36,26 @@ static inline char *mapped(struct mpii_win *w, int rank, MPI_Aint disp,
 	return mpii_likely(at && win_acc_by_cpu(a->basic, at)) ? at : NULL;
 }
 
+/* What a target that is asked is to do; false: that has no short form. */
+static inline bool in_brief(const struct win_acc *a, struct win_brief_acc *what)
+{
+	uintptr_t basic = (uintptr_t)a->basic->handle - MPII_TYPE_FIRST;
+	uintptr_t op = a->op ? (uintptr_t)a->op->handle - MPII_OP_FIRST : 0;
+
+	*what = (struct win_brief_acc){ .op = (uint8_t)op,
+					.basic = (uint8_t)basic };
+	return mpii_likely(basic < MPII_TYPE_COUNT);
+}
+
 /* Into the batch of a target that is asked. */
 static inline bool ask(struct mpii_win *w, const void *from, int rank,
 		       MPI_Aint disp, MPI_Count count, const struct win_acc *a)
 {
 	MPI_Count bytes = count * a->basic->size;
-	uintptr_t basic = (uintptr_t)a->basic->handle - MPII_TYPE_FIRST;
-	struct win_brief_acc what = { .op = (uint8_t)((uintptr_t)a->op->handle -
-						      MPII_OP_FIRST),
-				      .basic = (uint8_t)basic };
+	struct win_brief_acc what;
 	char *at;
 
-	if (mpii_unlikely(basic >= MPII_TYPE_COUNT))
+	if (!in_brief(a, &what))
 		return false;
 	at = win_quick_ask(w, rank, disp, WIN_ACC, bytes,
 			   sizeof(what) + win_padded((uint64_t)bytes));
@@ -55,6 +63,44 @@ static inline bool ask(struct mpii_win *w, const void *from, int rank,
 		return false;
 	memcpy(at, &what, sizeof(what));
 	win_copy(at + sizeof(what), from, bytes);
+	return true;
+}
+
+/*
+ * The same for one element, whose value from before comes back. @from has the operand;
+ * NULL: there is none. What is compared with, if anything, goes before it.
+ */
+static inline bool ask_back(struct mpii_win *w, const void *from, void *result,
+			    int rank, MPI_Aint disp, const struct win_acc *a)
+{
+	struct mpii_type *t = (struct mpii_type *)a->basic;
+	size_t size = (size_t)t->size, data = 0;
+	struct win_result r = { result, 1, t, 0, t->size };
+	unsigned kind = a->compare ? WIN_CAS : WIN_ACC;
+	struct win_brief_acc what;
+	struct win_out *out;
+	char *at;
+
+	if (mpii_unlikely((unsigned)rank >= (unsigned)w->n))
+		return false;
+	out = win_out_of(&w->peers[rank]);
+	if (!out || mpii.multiple || !win_out_takes_result(out) ||
+	    !in_brief(a, &what))
+		return false;
+	data = a->compare ? 2 * size : from ? size : 0;
+	at = win_quick_ask(w, rank, disp, kind | WIN_BRIEF_FETCH, t->size,
+			   sizeof(what) + win_padded(data));
+	if (mpii_unlikely(!at))
+		return false;
+	memcpy(at, &what, sizeof(what));
+	at += sizeof(what);
+	if (a->compare) {
+		memcpy(at, a->compare, size);
+		at += size;
+	}
+	if (from)
+		win_copy(at, from, t->size);
+	win_out_add_result(out, &r);
 	return true;
 }
 
@@ -221,6 +267,10 @@ int PMPI_Fetch_and_op(const void *origin_addr, void *result_addr,
 			  1, op, win, &a);
 	if (mpii_likely(w))
 		at = mapped(w, target_rank, target_disp, 1, &a);
+	if (mpii_likely(w) && !at &&
+	    ask_back(w, op == MPI_NO_OP ? NULL : origin_addr, result_addr,
+		     target_rank, target_disp, &a))
+		return MPI_SUCCESS;
 	if (mpii_unlikely(!at))
 		return win_call(&c);
 	win_acc_run(&a, at, 1, origin_addr, result_addr);
@@ -236,6 +286,18 @@ static inline bool swaps_quickly(const struct mpii_type *t, const void *a,
 			   (uintptr_t)a > (uintptr_t)MPI_IN_PLACE &&
 			   (uintptr_t)b > (uintptr_t)MPI_IN_PLACE &&
 			   (uintptr_t)c > (uintptr_t)MPI_IN_PLACE);
+}
+
+/* Where an instruction does it at once, or NULL. */
+static inline char *swaps_here(struct mpii_win *w, int rank, MPI_Aint disp,
+			       const struct win_acc *a)
+{
+	char *at;
+
+	if (win_waits_turn(w, rank))
+		return NULL;
+	at = win_quick(w, rank, disp, a->basic->size);
+	return mpii_likely(at && win_acc_by_cpu(a->basic, at)) ? at : NULL;
 }
 
 int PMPI_Compare_and_swap(const void *origin_addr, const void *compare_addr,
@@ -264,10 +326,13 @@ int PMPI_Compare_and_swap(const void *origin_addr, const void *compare_addr,
 	char *at = NULL;
 
 	if (mpii_likely(w && swaps_quickly(a.basic, origin_addr, compare_addr,
-					   result_addr)) &&
-	    !win_waits_turn(w, target_rank))
-		at = win_quick(w, target_rank, target_disp, a.basic->size);
-	if (mpii_unlikely(!at || !win_acc_by_cpu(a.basic, at)))
+					   result_addr))) {
+		at = swaps_here(w, target_rank, target_disp, &a);
+		if (!at && ask_back(w, origin_addr, result_addr, target_rank,
+				    target_disp, &a))
+			return MPI_SUCCESS;
+	}
+	if (mpii_unlikely(!at))
 		return win_call(&c);
 	win_acc_run(&a, at, 1, origin_addr, result_addr);
 	return MPI_SUCCESS;

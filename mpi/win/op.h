@@ -128,11 +128,11 @@ static inline char *win_quick(struct mpii_win *w, int rank, MPI_Aint disp,
 
 /*
  * The quick way into the batch of a target that is asked: room behind the head of a brief
- * operation, for @more bytes. NULL: look again, slowly.
+ * operation of this enum win_kind, perhaps with WIN_BRIEF_FETCH, for @more bytes. NULL:
+ * look again, slowly.
  */
 static inline char *win_quick_ask(struct mpii_win *w, int rank, MPI_Aint disp,
-				  enum win_kind kind, MPI_Count bytes,
-				  size_t more)
+				  unsigned kind, MPI_Count bytes, size_t more)
 {
 	struct win_brief b;
 	struct win_peer *p;

@@ -105,6 +105,12 @@ static inline char *win_out_quick(struct win_out *o, size_t bytes)
 	return at;
 }
 
+/* Is there room for one more result, so that win_out_add_result() does not fail? */
+static inline bool win_out_takes_result(const struct win_out *o)
+{
+	return o->nresults < o->results_room && o->fetched <= WIN_OUT_FULL;
+}
+
 /* A reply has come. */
 void win_out_reply(struct mpii_win *w, int rank, const void *data, size_t len);
 
