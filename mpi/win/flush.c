@@ -36,7 +36,7 @@ static inline int flush(MPI_Win win, int rank, bool local, const char *func)
 		return win_raise(w, err, func);
 	if (!local)
 		atomic_thread_fence(memory_order_seq_cst);
-	if (mpii_likely(!w->peers[rank].out))
+	if (mpii_likely(!win_out_of(&w->peers[rank])))
 		return MPI_SUCCESS;
 	return win_raise(w, win_remote_flush(w, rank, local), func);
 }

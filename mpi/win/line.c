@@ -54,6 +54,7 @@ int win_line_lock(struct mpii_win *w, int rank, enum win_lock kind)
 
 	if (mpii_unlikely(!win_line_enter(&t)))
 		err = wait_for(w, &t);
+	win_line_begins(l);
 	if (!err && kind == WIN_LOCK_SHARED)
 		tell(w, rank, l);
 	return err;
@@ -63,6 +64,7 @@ void win_line_unlock(struct mpii_win *w, int rank, enum win_lock kind)
 {
 	struct win_line *l = w->peers[rank].line;
 
+	win_line_ends(l);
 	win_line_leave(l, kind);
 	tell(w, rank, l);
 }

@@ -18,6 +18,31 @@
 
 #define WIN_GATE_WRITER 0x80000000u
 
+/*
+ * Whoever holds a lock sees what those have written who held it before. Some of them
+ * are other processes, of which ThreadSanitizer knows nothing: so it is told.
+ */
+#ifdef __SANITIZE_THREAD__
+#include <sanitizer/tsan_interface.h>
+static inline void win_line_begins(struct win_line *l)
+{
+	__tsan_acquire(l);
+}
+
+static inline void win_line_ends(struct win_line *l)
+{
+	__tsan_release(l);
+}
+#else
+static inline void win_line_begins(struct win_line *l)
+{
+}
+
+static inline void win_line_ends(struct win_line *l)
+{
+}
+#endif
+
 /* For its turn. */
 struct win_turn {
 	struct win_line *l;

@@ -117,7 +117,7 @@ static int let_go(struct mpii_win *w, int rank)
 	struct win_peer *p = &w->peers[rank];
 	int err = MPI_SUCCESS;
 
-	if (p->out || !p->line)
+	if (win_out_of(p) || !p->line)
 		err = win_remote_unlock(w, rank);
 	if (p->line && p->lock)
 		win_line_unlock(w, rank, p->lock);

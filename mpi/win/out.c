@@ -37,7 +37,7 @@ struct win_out *win_out_get(struct mpii_win *w, int rank)
 	o = p->out;
 	if (!o && (o = create(w, rank))) {
 		o->next = w->outs;
-		w->outs = o;
+		__atomic_store_n(&w->outs, o, __ATOMIC_RELEASE);
 		__atomic_store_n(&p->out, o, __ATOMIC_RELEASE);
 	}
 	pthread_mutex_unlock(&w->owner);

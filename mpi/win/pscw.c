@@ -306,7 +306,7 @@ static int complete_one(struct mpii_win *w, int rank)
 
 	if (p->held == WIN_STARTING)
 		err = win_await_post(w, rank);
-	if (!err && (p->out || !p->line))
+	if (!err && (win_out_of(p) || !p->line))
 		err = win_remote_complete(w, rank);
 	p->held = WIN_HELD_NOT;
 	if (!err && p->line)

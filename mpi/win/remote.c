@@ -124,11 +124,11 @@ int win_remote_flush_all(struct mpii_win *w, bool local)
 {
 	int err = MPI_SUCCESS, one;
 
-	for (struct win_out *o = w->outs; o && !local; o = o->next) {
+	for (struct win_out *o = win_outs_of(w); o && !local; o = o->next) {
 		one = push(w, o, WIN_BATCH_REPLY);
 		err = err ? err : one;
 	}
-	for (struct win_out *o = w->outs; o; o = o->next) {
+	for (struct win_out *o = win_outs_of(w); o; o = o->next) {
 		one = win_remote_flush(w, o->rank, local);
 		err = err ? err : one;
 	}
@@ -183,7 +183,7 @@ static int send_unlock(struct mpii_win *w, struct win_out *o)
 
 int win_remote_unlock(struct mpii_win *w, int rank)
 {
-	struct win_out *o = w->peers[rank].out;
+	struct win_out *o = win_out_of(&w->peers[rank]);
 	int err, one;
 
 	if (!o)
@@ -197,11 +197,11 @@ int win_remote_unlock_all(struct mpii_win *w)
 {
 	int err = MPI_SUCCESS, one;
 
-	for (struct win_out *o = w->outs; o; o = o->next) {
+	for (struct win_out *o = win_outs_of(w); o; o = o->next) {
 		one = send_unlock(w, o);
 		err = err ? err : one;
 	}
-	for (struct win_out *o = w->outs; o; o = o->next) {
+	for (struct win_out *o = win_outs_of(w); o; o = o->next) {
 		one = await(w, o);
 		err = err ? err : one;
 	}

@@ -36,8 +36,10 @@ static void run(struct mpii_win *w, struct win_served *s, const char *data,
 	int error;
 
 	memcpy(&head, data, sizeof(head));
+	win_line_begins(line_of(w));
 	error = win_serve_ops(w, s, data + sizeof(head), len - sizeof(head),
 			      head.nops, &results);
+	win_line_ends(line_of(w));
 	s->error = s->error ? s->error : error;
 	if (head.unlock)
 		win_line_leave(line_of(w), head.unlock);

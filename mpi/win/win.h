@@ -105,10 +105,16 @@ struct mpii_win {
 	size_t nregions, region_room;
 	pthread_mutex_t serving;   /* batches and who waits for the lock */
 	struct win_served *served; /* of origins that send messages */
-	struct win_out *outs;	   /* of all targets; with `owner` */
+	struct win_out *outs;	   /* of all targets; grows with `owner` */
 	unsigned losses;	   /* of libo2g, when all members were alive */
 	struct mpii_win *next;	   /* serve.c */
 };
+
+/* The same: the first of all. */
+static inline struct win_out *win_outs_of(const struct mpii_win *w)
+{
+	return __atomic_load_n(&w->outs, __ATOMIC_ACQUIRE);
+}
 
 /* NULL: not a window. */
 static inline struct mpii_win *mpii_win_get(MPI_Win h)
