@@ -31,10 +31,11 @@ $(BUILD)/lab/liar: lab/fs/liar.c fs/wire.h include/o2g.h $(LIBO2G) $(BUILD)/flag
 	  -L$(BUILD)/lib -lo2g -Wl,-rpath,'$$ORIGIN/../lib'
 
 # What a file system is tried with.
-LAB_FS := $(addprefix $(BUILD)/lab/fs/,posix mix)
+LAB_FS := $(addprefix $(BUILD)/lab/fs/,posix mix stuck)
+$(BUILD)/lab/fs/stuck: tests/driver/never.c tests/driver/dev.c core/wire.c
 $(LAB_FS): $(BUILD)/lab/fs/%: lab/fs/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $<
+	$(CC) $(CFLAGS) $(LDFLAGS) $(INC) -Itests/driver -o $@ $(filter %.c,$^)
 
 lab-build: $(BUILD)/lab/liar $(LAB_FS)
 

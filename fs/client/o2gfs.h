@@ -12,7 +12,10 @@
  * its own process can pin; that process waits in o2gfs_zc_request(), and does it there.
  *
  * Locks: session->gate, then session->lock. The gate is held for reading by whoever uses
- * session->ep, and for writing by the worker when it takes it away. The lock is taken in
+ * session->ep, and for writing by the worker when it takes it away. Whoever reads may be
+ * held up by memory of its own that does not come, so nobody else waits for the gate:
+ * where it is taken, or wanted by the worker, a request waits for the next connection,
+ * and can be killed there. The lock is taken in
  * callbacks of O2G too, with softirqs off, and nothing of O2G is called with it.
  */
 #ifndef O2GFS_H

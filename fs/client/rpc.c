@@ -269,19 +269,21 @@ bool o2gfs_rpc_enter(struct o2gfs_rpc *rpc)
 void o2gfs_rpc_launch(struct o2gfs_rpc *rpc)
 {
 	struct o2gfs_session *s = rpc->s;
-	bool now;
+	bool open = down_read_trylock(&s->gate), now;
 	int dead;
 
-	down_read(&s->gate);
 	spin_lock_bh(&s->lock);
 	dead = s->dead;
-	now = !dead && enter(rpc);
+	now = !dead && open && enter(rpc);
 	if (!dead && !now)
 		o2gfs_rpc_move(rpc, O2GFS_WAITING);
 	spin_unlock_bh(&s->lock);
 	if (now)
 		start(rpc);
-	up_read(&s->gate);
+	if (open)
+		up_read(&s->gate);
+	else
+		o2gfs_session_kick(s, 0);
 	if (dead)
 		o2gfs_rpc_finish(rpc, dead);
 }
@@ -322,10 +324,11 @@ void o2gfs_rpc_give_up(struct o2gfs_rpc *rpc, int verdict)
 	spin_unlock_bh(&s->lock);
 	if (!started)
 		return;
-	down_read(&s->gate);
-	if (rpc->ep == s->ep) /* else it is being closed */
-		cancel_messages(rpc);
-	up_read(&s->gate);
+	if (down_read_trylock(&s->gate)) {
+		if (rpc->ep == s->ep)
+			cancel_messages(rpc);
+		up_read(&s->gate);
+	} /* else it is being closed, which ends them */
 	put_pending(rpc);
 }
 

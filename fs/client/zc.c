@@ -79,7 +79,8 @@ static int attempt(struct o2gfs_rpc *rpc, struct o2gk_seg *other, bool writes)
 	struct o2gfs_session *s = rpc->s;
 
 	init_completion(&rpc->ended);
-	down_read(&s->gate);
+	if (!down_read_trylock(&s->gate))
+		return -EAGAIN;
 	if (!o2gfs_rpc_enter(rpc)) {
 		up_read(&s->gate);
 		return -EAGAIN;
