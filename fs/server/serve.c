@@ -8,7 +8,8 @@
  * Of the threads one waits for messages, the leader. With a request it stops being that
  * and does the work itself, so that a lone client costs no switch between threads. Where
  * requests come while others are worked on there is a crowd for a while, and the leader
- * wakes another thread to take its place before it starts.
+ * wakes another thread to take its place before it starts. One that comes when the last
+ * one is answered, before its thread leads again, is no crowd: a lone client is that quick.
  */
 #define _GNU_SOURCE
 #include "serve.h"
@@ -96,7 +97,7 @@ static void received(void *arg)
 	*d->ready_tail = slot;
 	d->ready_tail = &slot->next;
 	d->posted--;
-	if (!d->leader) {
+	if (!d->leader && atomic_load(&d->at_work)) {
 		d->crowd = CROWD;
 		wake_one(d);
 	}
@@ -151,6 +152,12 @@ static bool wants_slots(const struct fsd_door *d)
 
 /* --- answers --- */
 
+/* Once for each slot that was taken, before anybody can know that it is answered. */
+static void no_longer_at_work(struct fsd_slot *slot)
+{
+	atomic_fetch_sub(&slot->door->at_work, 1);
+}
+
 static void sent(void *arg)
 {
 	struct fsd_slot *slot = arg;
@@ -171,6 +178,7 @@ static void answer(struct fsd_slot *slot, int rank, u64 tag,
 	struct o2g_req *req = NULL;
 	int err = -ENOTCONN;
 
+	no_longer_at_work(slot);
 	slot->to = rank;
 	atomic_store(&slot->sending_ns, o2g_now_ns());
 	if (rank >= 0 && n == 1 && segs[0].len <= FSD_OUT_ROOM)
@@ -225,6 +233,7 @@ static void refuse(struct fsd_slot *slot, const char *why)
 	if (fsd_log_allowed())
 		fsd_warn("a client is dropped: %s", why);
 	fsd_guest_gone(slot->door, slot->status.source);
+	no_longer_at_work(slot);
 	post(slot);
 }
 
@@ -248,6 +257,7 @@ static void request(struct fsd_slot *slot)
 	if (slot->how == FSD_BEGIN_DROP) {
 		fsd_session_unref(slot->s);
 		slot->s = NULL;
+		no_longer_at_work(slot);
 		post(slot);
 		return;
 	}
@@ -271,6 +281,7 @@ static void work_on(struct fsd_slot *slot)
 	if (st->error == -O2G_ERR_TRUNCATED) {
 		refuse(slot, "its message is longer than was agreed on");
 	} else if (st->error) {
+		no_longer_at_work(slot);
 		if (st->error != -O2G_ERR_CANCELLED)
 			post(slot);
 	} else if (st->tag == FS_TAG_SESSION) {
@@ -296,6 +307,7 @@ static struct fsd_slot *take(struct fsd_door *d)
 	d->ready = slot->next;
 	if (!d->ready)
 		d->ready_tail = &d->ready;
+	atomic_fetch_add(&d->at_work, 1);
 	slot->s = NULL;
 	if (slot->status.error || (tag & FS_TAG_KIND) != FS_TAG_REQUEST)
 		return slot;
@@ -339,9 +351,11 @@ static void mourn(struct fsd_door *d)
 {
 	int rank = d->lost[--d->nlost];
 
+	atomic_fetch_add(&d->at_work, 1); /* it may take long */
 	pthread_mutex_unlock(&d->lock);
 	fsd_guest_gone(d, rank);
 	pthread_mutex_lock(&d->lock);
+	atomic_fetch_sub(&d->at_work, 1);
 }
 
 static void do_next(struct fsd_door *d)

@@ -30,6 +30,7 @@ struct fsd_door {
 	unsigned idle;	/* threads asleep on `work` */
 	unsigned crowd; /* requests for which to keep a second thread at hand */
 	bool leader;	/* a thread waits for messages */
+	atomic_uint at_work; /* threads busy with what is not answered */
 	bool stop;
 	int *lost; /* ranks that are gone */
 	unsigned nlost, lost_room;
