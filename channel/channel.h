@@ -35,10 +35,32 @@ struct chan {
 };
 
 /* What a peer of another job is known by, and proves itself with. */
+#define CHAN_SECRETS 8
 struct chan_other {
 	u64 job; /* its rank in that is core.wire_rank */
-	u8 secret[32];
+	/* One of each meeting; the latest CHAN_SECRETS of them, secret n at n modulo
+	 * that. Either end may lack some that the other has. */
+	u8 secrets[CHAN_SECRETS][32];
+	u32 nsecrets;
+	/* What tells of each that one has it, and does not tell it; 0: none. */
+	u64 marks[CHAN_SECRETS];
 };
+
+/* Does it have one of those that another process has marked? */
+static inline bool chan_is_marked(const struct chan_other *o, const u64 *marks,
+				  u32 n)
+{
+	for (u32 i = 0; i < n; i++)
+		for (u32 k = 0; marks[i] && k < CHAN_SECRETS; k++)
+			if (o->marks[k] == marks[i])
+				return true;
+	return false;
+}
+
+static inline const u8 *chan_secret(const struct chan_other *o, u32 n)
+{
+	return o->secrets[n % CHAN_SECRETS];
+}
 
 /* A peer, as channels see it. The engine embeds it; `core` comes first. */
 struct chan_peer {

@@ -58,16 +58,41 @@ void o2g_identify(const struct o2g_ep *ep, struct o2g_identity *who)
 	who->rank = ep->rank;
 }
 
+static u64 mark_of(const unsigned char *secret)
+{
+	static const char label[] = "o2g mark";
+	struct hmac_sha256_ctx ctx;
+	u64 mark;
+
+	hmac_sha256_set_key(&ctx, O2G_SECRET_SIZE, secret);
+	hmac_sha256_update(&ctx, sizeof(label), (const u8 *)label);
+	hmac_sha256_digest(&ctx, sizeof(mark), (u8 *)&mark);
+	return mark ? mark : 1;
+}
+
+/* Both ends have those of the meetings that they have been in, or are in. */
+static void add_secret(struct eng_other *o, const unsigned char *secret)
+{
+	const size_t size = sizeof(o->chan.secrets[0]);
+	u32 n = o->chan.nsecrets;
+
+	if (n && !memcmp(chan_secret(&o->chan, n - 1), secret, size))
+		return;
+	memcpy(o->chan.secrets[n % CHAN_SECRETS], secret, size);
+	o->chan.marks[n % CHAN_SECRETS] = mark_of(secret);
+	o->chan.nsecrets++;
+}
+
 static struct eng_other *describe(const struct o2g_identity *who,
 				  const char *address,
 				  const unsigned char *secret)
 {
-	struct eng_other *o = malloc(sizeof(*o) + strlen(address) + 1);
+	struct eng_other *o = calloc(1, sizeof(*o) + strlen(address) + 1);
 
 	if (!o)
 		return NULL;
 	o->chan.job = who->job;
-	memcpy(o->chan.secret, secret, sizeof(o->chan.secret));
+	add_secret(o, secret);
 	strcpy(o->address, address);
 	return o;
 }
@@ -87,6 +112,8 @@ static int add(struct o2g_ep *ep, const struct o2g_identity *who,
 	int err;
 
 	if (p) {
+		add_secret(p->other, secret);
+		tell_channels(ep, p);
 		*peer = (int)p->cp.core.rank;
 		return 1;
 	}
@@ -120,6 +147,26 @@ int o2g_peer_add(struct o2g_ep *ep, const struct o2g_identity *who,
 	err = add(ep, who, address, secret, peer);
 	ep_unlock(ep);
 	return err;
+}
+
+int o2g_peer_over(struct o2g_ep *ep, int peer, int now)
+{
+	struct eng_peer *p;
+	int over = -EINVAL;
+
+	if (!ep_enter(ep))
+		return -O2G_ERR_FORKED;
+	p = eng_peer_known(ep, peer);
+	if (p && p->other) {
+		now |= !p->cp.link;
+		if (now && !p->lost) {
+			p->cp.core.said_bye = true;
+			chan_peer_lost(&p->cp, -O2G_ERR_PEER, "it has parted");
+		}
+		over = p->lost;
+	}
+	ep_unlock(ep);
+	return over;
 }
 
 /* The driver knows ranks of its own job for as long as the endpoint lives. */

@@ -159,6 +159,12 @@ int o2g_peer_add(struct o2g_ep *ep, const struct o2g_identity *who,
  * our own job, and the driver carries that.
  */
 int o2g_peer_del(struct o2g_ep *ep, int peer);
+/*
+ * A peer of another job that we know to have forgotten us: 1 when it is lost, with all
+ * that it had sent before, 0 when there may be more, which @now does not wait for. Its
+ * number is not given to another until it is deleted; whoever adds it again gets a new one.
+ */
+int o2g_peer_over(struct o2g_ep *ep, int peer, int now);
 
 /*
  * A port, where somebody who knows nothing but its name can find us. The name is

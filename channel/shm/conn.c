@@ -150,14 +150,27 @@ static int move_rx(struct shm_link *l, u32 place, const struct shm_end *ring)
 	return shm_rx_use(l, place, ring);
 }
 
+/* Of another job: is the ring for one of the meetings that we know, or has it come too
+ * late or too early? */
+static bool is_for(const struct chan_peer *p, const struct shm_ring *ring)
+{
+	u64 marks[SHM_MARKS];
+
+	memcpy(marks, ring->marks, sizeof(marks));
+	return !p->other || chan_is_marked(p->other, marks, SHM_MARKS);
+}
+
 /* Whoever attached says which rank it is, and of which job. NULL: not of a peer. */
 static struct chan_peer *sender_of(struct shm *s, const struct shm_ring *ring)
 {
 	u32 rank = __atomic_load_n(&ring->rank, __ATOMIC_RELAXED);
 	u64 job = __atomic_load_n(&ring->job, __ATOMIC_RELAXED);
 
-	if (job != chan_ep_job_id(s->chan.ep))
-		return chan_ep_other(s->chan.ep, job, rank);
+	if (job != chan_ep_job_id(s->chan.ep)) {
+		struct chan_peer *p = chan_ep_other(s->chan.ep, job, rank);
+
+		return p && is_for(p, ring) ? p : NULL;
+	}
 	return rank == s->rank ? NULL : chan_ep_peer(s->chan.ep, rank);
 }
 
@@ -202,6 +215,14 @@ static void attend_place(struct shm *s, u32 place)
 	m = shm_mine(s, place);
 	if (!m)
 		return;
+	if (!m->seen && m->link && !is_for(m->link->p, m->link->rx.ring)) {
+		/* held for it, and taken by one that it has left: not m->link's */
+		shm_scan_del(m->link);
+		shm_rx_drop(m->link);
+		state = shm_rx_state(s, place);
+		if (state != SHM_ATTACHED)
+			return;
+	}
 	if (!m->seen && m->link)
 		m->link->rx_held = false;
 	else if (!m->seen)

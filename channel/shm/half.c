@@ -83,6 +83,16 @@ void shm_rx_drop(struct shm_link *l)
 
 /* --- the sending half: our ring in the peer's segment --- */
 
+/* A ring that comes late must not be taken for one of another meeting. */
+static void mark(const struct chan_other *o, u64 *marks)
+{
+	for (u32 i = 0; i < SHM_MARKS; i++)
+		marks[i] =
+			o && i < o->nsecrets ?
+				o->marks[(o->nsecrets - 1 - i) % CHAN_SECRETS] :
+				0;
+}
+
 static int map_tx_ring(struct shm_link *l)
 {
 	struct shm *s = l->shm;
@@ -99,6 +109,7 @@ static int map_tx_ring(struct shm_link *l)
 	}
 	l->tx.ring->rank = s->rank;
 	l->tx.ring->job = chan_ep_job_id(s->chan.ep);
+	mark(l->p->other, l->tx.ring->marks);
 	l->tx.ring->card[0] = '\0';
 	if (l->seg.base)
 		return 0; /* they find us in the hall as well */

@@ -31,13 +31,14 @@
 #include "channel.h"
 
 #define SHM_MAGIC 0x6d68732d6732306full
-#define SHM_VERSION 6
+#define SHM_VERSION 7
 #define SHM_LINE 64
 #define SHM_HALF 32
 #define SHM_TINY_MAX 8 /* bytes of body in half a cell */
 #define SHM_PAGE 4096
 #define SHM_CARD_MAX 384
 #define SHM_RING_HEAD 512
+#define SHM_MARKS 4
 #define SHM_PIECE (16u << 10)
 #define SHM_CELLS_MIN 64
 #define SHM_CELLS_MAX 1024
@@ -106,6 +107,7 @@ struct shm_ring {
 	_Alignas(SHM_LINE) u32 waits; /* it has packets that did not fit */
 	u32 rank;		      /* whose it is, and of which job: */
 	u64 job;
+	u64 marks[SHM_MARKS];	 /* of another job: for which meetings it is */
 	char card[SHM_CARD_MAX]; /* how the receiver reaches the sender */
 };
 _Static_assert(sizeof(struct shm_ring) == SHM_RING_HEAD, "ring head");

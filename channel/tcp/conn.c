@@ -385,11 +385,15 @@ static void conn_timer(struct chan_timer *t)
 
 /* --- the hello of a pair --- */
 
-struct tcp_hello_key tcp_conn_key(const struct tcp_chan *c,
-				  const struct chan_peer *p)
+struct tcp_hello_key tcp_other_key(const struct chan_peer *p, u32 secret)
 {
-	return p->other ? (struct tcp_hello_key){ p->other->secret, "" } :
-			  c->key;
+	return (struct tcp_hello_key){ chan_secret(p->other, secret), "" };
+}
+
+struct tcp_hello_key tcp_conn_key(const struct tcp_conn *k)
+{
+	return k->peer->other ? tcp_other_key(k->peer, k->secret) :
+				k->chan->key;
 }
 
 int tcp_conn_answer(const struct tcp_conn *k, const struct tcp_challenge *c,
@@ -397,7 +401,7 @@ int tcp_conn_answer(const struct tcp_conn *k, const struct tcp_challenge *c,
 {
 	const struct tcp_chan *chan = k->chan;
 	const struct chan_ep *ep = chan->chan.ep;
-	struct tcp_hello_key key = tcp_conn_key(chan, k->peer);
+	struct tcp_hello_key key = tcp_conn_key(k);
 	const char *host = chan->host;
 	char name[TCP_HOST_SIZE];
 

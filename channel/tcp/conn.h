@@ -144,6 +144,7 @@ struct tcp_conn {
 	struct tcp_chan *chan;
 	struct chan_peer *peer;
 	u8 state, sockets;
+	u32 secret; /* its peer is of another job: which one the hello has used */
 	struct tcp_in in;
 	struct tcp_out out;
 	struct {
@@ -191,9 +192,10 @@ void tcp_conn_has_moved(struct tcp_conn *k);
 /* An accepted socket has proved to be @p: what becomes of it. */
 enum tcp_verdict tcp_conn_offer(struct tcp_chan *c, struct chan_peer *p,
 				const char *host, struct tcp_conn **conn);
-/* What the hello with @p is keyed with, and our answer to a challenge of it. */
-struct tcp_hello_key tcp_conn_key(const struct tcp_chan *c,
-				  const struct chan_peer *p);
+/* What the hello with its peer is keyed with, and our answer to a challenge of it. */
+struct tcp_hello_key tcp_conn_key(const struct tcp_conn *k);
+/* The same with a peer of another job and that secret. */
+struct tcp_hello_key tcp_other_key(const struct chan_peer *p, u32 secret);
 int tcp_conn_answer(const struct tcp_conn *k, const struct tcp_challenge *c,
 		    enum tcp_purpose purpose, struct tcp_answer *a);
 /* The handover to tcp_conn_open failed: the peer tries again, or is lost. */

@@ -117,8 +117,21 @@ static void attempt_fail(struct attempt *a, int err, const char *what)
 
 /* --- the hello --- */
 
+/* Of another job: the latest secret, and the ones before when that is not known there. */
+static void choose_secret(struct attempt *a)
+{
+	const struct chan_other *o = a->conn->peer->other;
+	u32 n = !o			   ? 0 :
+		o->nsecrets < CHAN_SECRETS ? o->nsecrets :
+					     CHAN_SECRETS;
+
+	if (n)
+		a->conn->secret = o->nsecrets - 1 - a->hangups % n;
+}
+
 static void answer(struct attempt *a)
 {
+	choose_secret(a);
 	if (tcp_conn_answer(a->conn, &a->challenge, TCP_FIRST, &a->answer) ||
 	    send(a->watch.fd, &a->answer, sizeof(a->answer),
 		 MSG_DONTWAIT | MSG_NOSIGNAL) != sizeof(a->answer)) {
@@ -189,7 +202,7 @@ static void take(struct attempt *a)
 static void on_verdict(struct attempt *a)
 {
 	struct tcp_conn *k = a->conn;
-	struct tcp_hello_key key = tcp_conn_key(k->chan, k->peer);
+	struct tcp_hello_key key = tcp_conn_key(k);
 
 	if (!tcp_hello_check_verdict(&key, &a->challenge, &a->answer,
 				     &a->verdict)) {

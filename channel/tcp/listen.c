@@ -301,7 +301,8 @@ static void slot_drop(struct tcp_slot *s, const char *what)
  * is made known only once it has. */
 struct caller {
 	struct tcp_hello_key key;
-	struct chan_peer *other; /* of another job; NULL: of ours */
+	struct chan_peer *other; /* of another job; NULL: of ours, */
+	u32 secret;		 /* and the one that it has used */
 	const char *host;
 };
 
@@ -311,16 +312,32 @@ static bool caller_of(struct tcp_slot *s, struct caller *who)
 	const struct tcp_answer *a = &s->answer;
 	enum tcp_purpose purpose = tcp_hello_purpose(a);
 
-	*who = (struct caller){ s->chan->key, NULL, a->host };
+	*who = (struct caller){ s->chan->key, NULL, 0, a->host };
 	if (!tcp_is_other(purpose))
 		return purpose <= TCP_SECOND;
 	who->other = chan_ep_other(s->chan->chan.ep, tcp_hello_job(a),
 				   le32_to_cpu(a->src));
 	if (!who->other)
 		return false;
-	who->key = tcp_conn_key(s->chan, who->other);
 	who->host = a->host + 16;
 	return true;
+}
+
+static bool proves_itself(const struct tcp_slot *s, struct caller *who)
+{
+	const struct chan_other *o = who->other ? who->other->other : NULL;
+
+	if (!o)
+		return tcp_hello_check_answer(&who->key, &s->challenge,
+					      &s->answer);
+	for (u32 i = 1; i <= o->nsecrets && i <= CHAN_SECRETS; i++) {
+		who->secret = o->nsecrets - i;
+		who->key = tcp_other_key(who->other, who->secret);
+		if (tcp_hello_check_answer(&who->key, &s->challenge,
+					   &s->answer))
+			return true;
+	}
+	return false;
 }
 
 /* The answer is good. Decide, tell, and hand the socket on. */
@@ -353,6 +370,8 @@ static void slot_decide(struct tcp_slot *s, const struct caller *who)
 			tcp_conn_orphan(k);
 		return;
 	}
+	if (!second)
+		k->secret = who->secret;
 	if (second) {
 		tcp_conn_send_on(k, fd);
 	} else if (tcp_secure_open(k, fd, &s->challenge, a, TCP_TLS_SERVER)) {
@@ -374,7 +393,7 @@ static bool slot_read(struct tcp_slot *s)
 		slot_drop(s, "it closed before proving itself");
 	else if (!caller_of(s, &who))
 		slot_drop(s, "it is of a job that we are not connected to");
-	else if (!tcp_hello_check_answer(&who.key, &s->challenge, &s->answer))
+	else if (!proves_itself(s, &who))
 		slot_drop(s, "it does not know the secret of this job");
 	else
 		slot_decide(s, &who);

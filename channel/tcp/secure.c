@@ -96,7 +96,7 @@ static int start(struct tcp_conn *k, int fd, const u8 key[TCP_TLS_KEY],
 int tcp_secure_open(struct tcp_conn *k, int fd, const struct tcp_challenge *c,
 		    const struct tcp_answer *a, enum tcp_tls_side side)
 {
-	struct tcp_hello_key hello = tcp_conn_key(k->chan, k->peer);
+	struct tcp_hello_key hello = tcp_conn_key(k);
 	u8 key[TCP_TLS_KEY];
 	int err;
 

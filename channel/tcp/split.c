@@ -166,7 +166,7 @@ static int answer(struct tcp_split *s)
 static int on_verdict(struct tcp_split *s)
 {
 	struct tcp_conn *k = s->conn;
-	struct tcp_hello_key key = tcp_conn_key(k->chan, k->peer);
+	struct tcp_hello_key key = tcp_conn_key(k);
 
 	if (!tcp_hello_check_verdict(&key, &s->challenge, &s->answer,
 				     &s->verdict))

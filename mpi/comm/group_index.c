@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "comm/group.h"
+#include "process/others.h"
 
 #define SMALL 8
 
@@ -61,16 +62,11 @@ static struct mpii_group_index *index_of(const struct mpii_group *group)
 	return x;
 }
 
-int mpii_group_rank_of(const struct mpii_group *g, int peer)
+static int find(const struct mpii_group *g, int peer)
 {
-	struct mpii_group_index *x;
+	struct mpii_group_index *x = g->size > SMALL ? index_of(g) : NULL;
 	const struct slot *s;
 
-	if (peer < 0) /* of a receive that nobody answered */
-		return MPI_UNDEFINED;
-	if (!g->peers)
-		return peer < g->size ? peer : MPI_UNDEFINED;
-	x = g->size > SMALL ? index_of(g) : NULL;
 	if (x) {
 		s = slot_of(x, peer);
 		return s->peer == peer ? s->rank : MPI_UNDEFINED;
@@ -79,4 +75,31 @@ int mpii_group_rank_of(const struct mpii_group *g, int peer)
 		if (g->peers[i] == peer)
 			return i;
 	return MPI_UNDEFINED;
+}
+
+/* One that was disconnected has another number when it is met again. */
+static int find_again(const struct mpii_group *g, int peer)
+{
+	struct o2g_identity who = mpii_identity(peer);
+
+	for (int i = 0; i < g->size; i++)
+		if (mpii_is_other(g->peers[i]) &&
+		    !mpii_identity_compare(mpii_identity(g->peers[i]), who))
+			return i;
+	return MPI_UNDEFINED;
+}
+
+int mpii_group_rank_of(const struct mpii_group *g, int peer)
+{
+	int rank;
+
+	if (peer < 0) /* of a receive that nobody answered */
+		return MPI_UNDEFINED;
+	if (!g->peers)
+		return peer < g->size ? peer : MPI_UNDEFINED;
+	rank = find(g, peer);
+	if (mpii_unlikely(rank == MPI_UNDEFINED && g->others &&
+			  mpii_is_other(peer)))
+		rank = find_again(g, peer);
+	return rank;
 }

@@ -4,6 +4,7 @@
  *
  *	1. the leader hears from all members who they are and where, and tells the
  *	   other leader; both tell their members who is on the other side
+ *	   If some may know each other already, they compare what they know (known.c)
  *	2. all members make all of the other side known to libo2g
  *	3. the leaders tell each other that this is done, and then their members:
  *	   from here on messages may be sent, since nobody is a stranger any more
@@ -14,11 +15,12 @@
 
 #include "comm/intercomm.h"
 #include "env/errors.h"
+#include "process/known.h"
 #include "process/meet.h"
 #include "process/others.h"
 
 #define MAGIC 0x4d32474fu /* also tells the order of bytes */
-#define VERSION 1
+#define VERSION 2
 #define MEMBERS_MAX (1 << 20)
 
 /* What one side tells the other: this, and then its members. */
@@ -26,13 +28,15 @@ struct card {
 	uint32_t magic, version;
 	uint32_t context; /* in which it receives */
 	uint32_t size;
+	uint32_t compare; /* for the members of the leader that has received it */
 	unsigned char part[O2G_SECRET_SIZE]; /* of the secret */
+	uint32_t reserved;
 };
 
 struct member {
 	uint64_t job;
 	uint32_t rank;
-	uint32_t reserved;
+	uint32_t knows; /* somebody of another job */
 	char address[O2G_ADDRESS_MAX];
 };
 
@@ -52,6 +56,7 @@ static int describe_self(struct member *m)
 	o2g_identify(mpii.ep, &who);
 	m->job = who.job;
 	m->rank = (uint32_t)who.rank;
+	m->knows = mpii_known_any();
 	err = o2g_address(mpii.ep, m->address, sizeof(m->address));
 	return err ? mpii_fail(mpii_class_of(err), "%s", o2g_strerror(err)) :
 		     MPI_SUCCESS;
@@ -122,6 +127,16 @@ static void mix_secrets(struct card *theirs, const struct card *ours,
 		theirs->part[i] ^= ours->part[i] ^ way->secret[i];
 }
 
+static bool any_knows(struct card *card)
+{
+	const struct member *m = members_of(card);
+
+	for (uint32_t i = 0; i < card->size; i++)
+		if (m[i].knows)
+			return true;
+	return false;
+}
+
 /* The leaders swap cards. *theirs then holds the secret in place of a part of it. */
 static int swap_cards(struct mpii_way *way, struct card *ours, int len,
 		      struct card **theirs, int *their_len)
@@ -139,6 +154,7 @@ static int swap_cards(struct mpii_way *way, struct card *ours, int len,
 		return err;
 	}
 	*theirs = in;
+	(*theirs)->compare = any_knows(ours) || any_knows(*theirs);
 	mix_secrets(*theirs, ours, way);
 	return MPI_SUCCESS;
 }
@@ -172,22 +188,38 @@ static int learn(const struct mpii_set *s, const struct mpii_group *group,
 	return err;
 }
 
-/* Step 2. */
-static int make_known(struct card *card, struct mpii_group **remote)
+static int compare(struct mpii_known *k, struct card *card)
 {
-	int *peers = malloc(card->size * sizeof(*peers)), err = 0;
+	const struct member *m = members_of(card);
+
+	k->look.n = (int)card->size;
+	k->look.who = mpii_known_allocate(card->size, sizeof(*k->look.who));
+	for (int i = 0; i < k->look.n; i++)
+		k->look.who[i] =
+			(struct o2g_identity){ m[i].job, (int)m[i].rank };
+	return mpii_known_compare(k);
+}
+
+/* Step 2. */
+static int make_known(struct card *card, const struct mpii_known *k,
+		      struct mpii_group **remote)
+{
+	int *peers = malloc(card->size * sizeof(*peers)), n = 0, err = 0;
 	struct member *m = members_of(card);
 
 	if (!peers)
 		return out_of_memory();
+	mpii_known_end_stale(k);
 	mpii_others_begin();
-	for (uint32_t i = 0; i < card->size && !err; i++) {
-		struct o2g_identity who = { m[i].job, (int)m[i].rank };
+	for (; n < (int)card->size && !err; n++) {
+		struct o2g_identity who = { m[n].job, (int)m[n].rank };
 
-		m[i].address[O2G_ADDRESS_MAX - 1] = '\0';
-		err = mpii_others_add(&who, m[i].address, card->part,
-				      &peers[i]);
+		m[n].address[O2G_ADDRESS_MAX - 1] = '\0';
+		err = mpii_others_add(&who, m[n].address, card->part,
+				      &peers[n]);
 	}
+	for (int i = 0; err && i < n - 1; i++)
+		mpii_others_settle(peers[i]);
 	if (err)
 		free(peers);
 	else
@@ -229,6 +261,10 @@ static int meet(const struct mpii_set *s, struct mpii_group *group,
 		struct mpii_way *way, uint32_t context,
 		struct mpii_group **remote, uint32_t *send_context)
 {
+	struct mpii_known k = { .s = s,
+				.group = group,
+				.way = way,
+				.since = mpii_others_clock() };
 	struct card *theirs = NULL;
 	int err = learn(s, group, way, context, &theirs);
 
@@ -236,16 +272,21 @@ static int meet(const struct mpii_set *s, struct mpii_group *group,
 	if (err)
 		return err;
 	*send_context = theirs->context;
-	err = make_known(theirs, remote);
+	if (theirs->compare)
+		err = compare(&k, theirs);
+	if (!err)
+		err = make_known(theirs, &k, remote);
+	mpii_known_free(&k);
 	explicit_bzero(theirs->part, sizeof(theirs->part));
 	free(theirs);
 	if (!err)
 		err = check_apart(group, *remote);
 	err = agree(s, way, err);
-	if (err && *remote) {
+	for (int i = 0; *remote && i < (*remote)->size; i++)
+		mpii_others_settle(mpii_group_peer(*remote, i));
+	if (err && *remote)
 		mpii_group_put(*remote);
-		mpii_others_sweep();
-	}
+	mpii_others_sweep();
 	return err;
 }
 

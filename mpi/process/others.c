@@ -13,6 +13,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "comm/group.h"
 #include "process/end_others.h"
@@ -26,7 +27,11 @@ struct other {
 	atomic_int state;
 	struct o2g_identity who;
 	int groups, comms; /* that need it */
+	int looked_at;	   /* by meetings: not to be forgotten now */
 	bool parting;
+	uint64_t met[MPII_MET]; /* struct mpii_acquaintance */
+	unsigned settled;	/* the same */
+	unsigned meetings;
 };
 
 /* Chunks come and stay, so that an entry may be looked at without a lock. */
@@ -34,7 +39,9 @@ static _Atomic(struct other *) chunks[SLOTS / CHUNK];
 static pthread_mutex_t table = PTHREAD_MUTEX_INITIALIZER; /* the counts */
 /* Who is made known or forgotten. Taken before libo2g's lock and the table's. */
 static pthread_mutex_t meeting = PTHREAD_MUTEX_INITIALIZER;
-static atomic_bool dirty; /* somebody may have to be forgotten */
+static struct mpii_look *looks;
+static atomic_bool dirty;   /* somebody may have to be forgotten */
+static unsigned settled_at; /* counts what was settled; with the table's lock */
 
 static struct other *entry_of(int peer)
 {
@@ -76,6 +83,131 @@ int mpii_identity_compare(struct o2g_identity a, struct o2g_identity b)
 	return (a.rank > b.rank) - (a.rank < b.rank);
 }
 
+/* --- what we have of them --- */
+
+bool mpii_others_any(void)
+{
+	bool any = false;
+
+	pthread_mutex_lock(&table);
+	for (int i = 0; i < SLOTS / CHUNK && chunks[i] && !any; i++)
+		for (int j = 0; j < CHUNK && !any; j++)
+			any = atomic_load(&chunks[i][j].peer) >= 0;
+	pthread_mutex_unlock(&table);
+	return any;
+}
+
+unsigned mpii_others_clock(void)
+{
+	unsigned now;
+
+	pthread_mutex_lock(&table);
+	now = settled_at;
+	pthread_mutex_unlock(&table);
+	return now;
+}
+
+static struct other *entry_by(const struct o2g_identity *who)
+{
+	for (int i = 0; i < SLOTS / CHUNK && chunks[i]; i++) {
+		struct other *c = atomic_load(&chunks[i]);
+
+		for (int j = 0; j < CHUNK; j++)
+			if (atomic_load(&c[j].peer) >= 0 &&
+			    atomic_load(&c[j].state) == MPII_OTHER_THERE &&
+			    !mpii_identity_compare(c[j].who, *who))
+				return &c[j];
+	}
+	return NULL;
+}
+
+/* With the table's lock, as what follows. */
+static void keep(int *peer, struct other *o)
+{
+	*peer = atomic_load(&o->peer);
+	o->looked_at++;
+}
+
+static void let_go(struct mpii_look *l)
+{
+	for (int i = 0; i < l->n; i++) {
+		struct mpii_acquaintance *a = &l->have[i];
+
+		if (a->peer >= 0)
+			entry_of(a->peer)->looked_at--;
+		if (a->instead >= 0)
+			entry_of(a->instead)->looked_at--;
+		*a = (struct mpii_acquaintance){ .peer = -1, .instead = -1 };
+	}
+	atomic_store(&dirty, true);
+}
+
+/* Those who have looked, and have seen another or nobody. */
+static void tell_lookers(struct other *o)
+{
+	for (struct mpii_look *l = looks; l; l = l->next)
+		for (int i = 0; i < l->n; i++) {
+			struct mpii_acquaintance *a = &l->have[i];
+
+			if (mpii_identity_compare(l->who[i], o->who))
+				continue;
+			if (a->peer < 0)
+				keep(&a->peer, o);
+			else if (a->instead < 0)
+				keep(&a->instead, o);
+		}
+}
+
+void mpii_others_look_begin(struct mpii_look *l)
+{
+	pthread_mutex_lock(&table);
+	l->next = looks;
+	looks = l;
+	pthread_mutex_unlock(&table);
+}
+
+void mpii_others_look(struct mpii_look *l)
+{
+	pthread_mutex_lock(&table);
+	let_go(l);
+	for (int i = 0; i < l->n; i++) {
+		struct mpii_acquaintance *a = &l->have[i];
+		struct other *o = entry_by(&l->who[i]);
+
+		if (!o)
+			continue;
+		keep(&a->peer, o);
+		a->settled = o->settled;
+		memcpy(a->met, o->met, sizeof(a->met));
+	}
+	pthread_mutex_unlock(&table);
+}
+
+void mpii_others_look_end(struct mpii_look *l)
+{
+	struct mpii_look **at = &looks;
+
+	pthread_mutex_lock(&table);
+	while (*at != l)
+		at = &(*at)->next;
+	*at = l->next;
+	let_go(l);
+	pthread_mutex_unlock(&table);
+}
+
+void mpii_others_settle(int peer)
+{
+	struct other *o;
+
+	pthread_mutex_lock(&table);
+	o = mpii_is_other(peer) ? entry_of(peer) : NULL;
+	if (o && !o->settled) {
+		settled_at += settled_at + 1 ? 1 : 2; /* 0 is none */
+		o->settled = settled_at;
+	}
+	pthread_mutex_unlock(&table);
+}
+
 /* --- coming --- */
 
 void mpii_others_begin(void)
@@ -85,6 +217,38 @@ void mpii_others_begin(void)
 	pthread_mutex_lock(&meeting);
 }
 
+/* A number for a meeting, which does not tell its secret. */
+static uint64_t number_of(const unsigned char *secret)
+{
+	uint64_t words[O2G_SECRET_SIZE / 8], sum = 1;
+
+	memcpy(words, secret, sizeof(words));
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+		sum = sum * UINT64_C(0x9e3779b97f4a7c15) + words[i];
+	return sum ? sum : 1;
+}
+
+/* The first half stays, so that it is the same at both ends. */
+static void meet(struct other *o, const unsigned char *secret)
+{
+	const unsigned half = MPII_MET / 2;
+	unsigned n = o->meetings++;
+
+	o->met[n < half ? n : half + n % half] = number_of(secret);
+}
+
+static int met_again(int peer, const unsigned char *secret)
+{
+	struct other *o;
+
+	pthread_mutex_lock(&table);
+	o = mpii_is_other(peer) ? entry_of(peer) : NULL;
+	if (o)
+		meet(o, secret);
+	pthread_mutex_unlock(&table);
+	return 0;
+}
+
 int mpii_others_add(const struct o2g_identity *who, const char *address,
 		    const unsigned char *secret, int *peer)
 {
@@ -92,16 +256,21 @@ int mpii_others_add(const struct o2g_identity *who, const char *address,
 	struct other *o;
 
 	if (known)
-		return known < 0 ? known : 0;
+		return known < 0 ? known : met_again(*peer, secret);
 	pthread_mutex_lock(&table);
 	o = entry_new(*peer);
 	if (o) {
 		o->who = *who;
-		o->groups = o->comms = 0;
+		o->groups = o->comms = o->looked_at = 0;
+		o->meetings = 0;
+		memset(o->met, 0, sizeof(o->met));
+		meet(o, secret);
+		o->settled = 0;
 		o->parting = true; /* until somebody needs it */
 		atomic_store(&o->state, MPII_OTHER_THERE);
 		atomic_store(&o->peer, *peer);
 		atomic_store(&dirty, true);
+		tell_lookers(o);
 	}
 	pthread_mutex_unlock(&table);
 	if (o)
@@ -162,6 +331,7 @@ void mpii_others_put(const struct mpii_group *g, bool by_comm, bool parting)
 static bool is_over(const struct other *o)
 {
 	return atomic_load(&o->peer) >= 0 && !o->groups && !o->comms &&
+	       !o->looked_at &&
 	       (o->parting || atomic_load(&o->state) != MPII_OTHER_THERE);
 }
 

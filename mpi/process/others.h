@@ -27,6 +27,31 @@ int mpii_others_add(const struct o2g_identity *who, const char *address,
 		    const unsigned char *secret, int *peer);
 void mpii_others_end(void);
 
+/* What we have of a process that is there: meetings in which we heard of it, the first
+ * and the latest ones. It is settled when one of them is over. */
+#define MPII_MET 8
+struct mpii_acquaintance {
+	int peer;		/* -1: we do not know it; */
+	int instead;		/* ... if it was lost: who it is now, or -1 */
+	uint64_t met[MPII_MET]; /* 0: none */
+	unsigned settled;	/* when, by mpii_others_clock(); 0: not yet */
+};
+bool mpii_others_any(void);
+unsigned mpii_others_clock(void);
+/* A meeting that looks at some of them: until it is through with that none is forgotten,
+ * those included that others add meanwhile. It may look several times. */
+struct mpii_look {
+	struct mpii_look *next;
+	int n;
+	struct o2g_identity *who;
+	struct mpii_acquaintance *have;
+};
+void mpii_others_look(struct mpii_look *l);
+void mpii_others_look_begin(struct mpii_look *l);
+void mpii_others_look_end(struct mpii_look *l);
+/* Its meeting is over, one way or the other. */
+void mpii_others_settle(int peer);
+
 /* A group's members are needed by one more group, or one more communicator; or one
  * less, and @parting: that was disconnected. May be called with libo2g's lock. */
 void mpii_others_hold(const struct mpii_group *g, bool by_comm);

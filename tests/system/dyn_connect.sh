@@ -32,6 +32,32 @@ both "env O2G_CHANNELS=tcp $MPIEXEC -n 2 $JOBS" "$MPIEXEC -n 2 $JOBS"
 both "$MPIEXEC -n 2 $JOBS" "$MPIEXEC -n 2 $JOBS" 1000
 O2G_CHANNELS=tcp both "$MPIEXEC -n 2 $JOBS" "$MPIEXEC -n 2 $JOBS" 1000
 
+# again WHAT RANKS ROUNDS: one has forgotten the other when they meet again
+again()
+{
+	local rc server
+
+	rm -f "$TMP"/port*
+	timeout 100 "$MPIEXEC" -n "$2" "$MPI_TESTS/dyn_again" "$1" server \
+		"$TMP/port" "$3" >"$TMP/server" 2>&1 &
+	server=$!
+	timeout 100 "$MPIEXEC" -n "$2" "$MPI_TESTS/dyn_again" "$1" client \
+		"$TMP/port" "$3" >"$TMP/client" 2>&1
+	rc=$?
+	wait $server && [ $rc = 0 ] && return
+	tail -n 20 "$TMP/server" "$TMP/client" >&2
+	fail "again: $*"
+}
+
+for channels in shm,tcp tcp; do
+	export O2G_CHANNELS=$channels
+	again kept 3 20
+	again other 3 20
+	again threads 2 20
+	again crowd 1 20
+done
+unset O2G_CHANNELS
+
 # end_of SIDE SIDE CODE CODE: how two jobs of dyn_death end.
 end_of()
 {
