@@ -252,6 +252,98 @@ static void eng_peer_del__ends_what_waits(void **state)
 	o2g_close(ep);
 }
 
+/* --- two jobs that have been in meetings --- */
+
+static struct o2g_ep *open_named(const char *job)
+{
+	struct o2g_attr attr = { .rank = 0, .size = 1, .job = job };
+	struct o2g_ep *ep;
+
+	memcpy(attr.secret, job, strlen(job));
+	assert_int_equal(o2g_open(&attr, &ep), 0);
+	return ep;
+}
+
+/* @ep hears of the other in one more meeting. */
+static int hear(struct o2g_ep *ep, struct o2g_ep *other, char meeting,
+		int known)
+{
+	unsigned char secret[O2G_SECRET_SIZE] = { (unsigned char)meeting };
+	char address[O2G_ADDRESS_MAX];
+	struct o2g_identity who;
+	int number;
+
+	o2g_identify(other, &who);
+	assert_int_equal(o2g_address(other, address, sizeof(address)), 0);
+	assert_int_equal(o2g_peer_add(ep, &who, address, secret, &number),
+			 known);
+	return number;
+}
+
+static void send_one(struct o2g_ep *from, int to, struct o2g_ep *ep, int source)
+{
+	u64 word = 7, got = 0, end = o2g_now_us() + LIMIT_US;
+	struct o2g_seg out = { &word, 8 }, in = { &got, 8 };
+	struct o2g_req *req[2];
+
+	assert_int_equal(o2g_irecv(ep, source, 1, 0, &in, 1, &req[1]), 0);
+	assert_int_equal(o2g_isend(from, to, 1, &out, 1, 0, &req[0]), 0);
+	while (!o2g_is_done(req[0]) || !o2g_is_done(req[1])) {
+		assert_true(o2g_now_us() < end);
+		o2g_progress(from);
+		o2g_progress(ep);
+	}
+	assert_int_equal(o2g_wait(req[0], NULL), 0);
+	assert_int_equal(o2g_wait(req[1], NULL), 0);
+	assert_int_equal(got, 7);
+}
+
+/* Whoever connects has heard of the latest meeting and the other has not, or the other
+ * way round. */
+static void o2g_peer_add__one_meeting_ahead(void **state)
+{
+	for (int callee_is_ahead = 0; callee_is_ahead < 2; callee_is_ahead++) {
+		struct o2g_ep *a = open_named("one"), *b = open_named("two");
+		struct o2g_ep *ahead = callee_is_ahead ? b : a;
+		int at_a = hear(a, b, 1, 0), at_b = hear(b, a, 1, 0);
+
+		for (char m = 2; m < 4; m++)
+			hear(ahead, ahead == a ? b : a, m, 1);
+		send_one(a, at_a, b, at_b);
+		send_one(b, at_b, a, at_a);
+		o2g_close(a);
+		o2g_close(b);
+	}
+}
+
+static void o2g_peer_over__when_it_has_gone(void **state)
+{
+	struct o2g_ep *a = open_named("one"), *b = open_named("two");
+	int at_a = hear(a, b, 1, 0), at_b = hear(b, a, 1, 0), later;
+	u64 end = o2g_now_us() + LIMIT_US;
+
+	send_one(b, at_b, a, at_a);
+	assert_int_equal(o2g_peer_over(a, 0, 0), -EINVAL);
+	assert_int_equal(o2g_peer_over(a, at_a, 0), 0);
+	assert_int_equal(o2g_peer_del(b, at_b), 0);
+	while (!o2g_peer_over(a, at_a, 0)) {
+		assert_true(o2g_now_us() < end);
+		o2g_progress(a);
+		o2g_progress(b);
+	}
+	/* they meet again: it is another peer now */
+	later = hear(a, b, 2, 0);
+	assert_int_not_equal(later, at_a);
+	send_one(a, later, b, hear(b, a, 2, 0));
+	/* one that was never connected is over at once, the other when told so */
+	assert_int_equal(o2g_peer_over(a, later, 0), 0);
+	assert_int_equal(o2g_peer_over(a, later, 1), 1);
+	later = hear(a, b, 3, 0);
+	assert_int_equal(o2g_peer_over(a, later, 0), 1);
+	o2g_close(a);
+	o2g_close(b);
+}
+
 static void eng_peer_del__memory_goes(void **state)
 {
 	struct o2g_ep *ep = open_one();
@@ -336,6 +428,8 @@ int main(void)
 		cmocka_unit_test(peers_add__many),
 		cmocka_unit_test(memory_is_for_those_it_talks_to),
 		cmocka_unit_test(eng_peer_del__ends_what_waits),
+		cmocka_unit_test(o2g_peer_add__one_meeting_ahead),
+		cmocka_unit_test(o2g_peer_over__when_it_has_gone),
 		cmocka_unit_test(eng_peer_del__memory_goes),
 		cmocka_unit_test(eng_peer_del__retired),
 		cmocka_unit_test(eng_peer_del__messages),
