@@ -320,6 +320,8 @@ int pmi_spawn(const struct pmi_program *programs, int count, const char *port,
 	*why = '\0';
 	if (!c || !c->spawn)
 		return -ENOTSUP;
+	if (!c->shares() && !pmi_spawn_is_possible(programs, count, why, size))
+		return -EIO;
 	text = pmi_spawn_text(programs, count, port, c->shares());
 	if (!text)
 		return -errno;

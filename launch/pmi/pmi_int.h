@@ -144,6 +144,11 @@ struct pmi_program;
 char *pmi_spawn_text(const struct pmi_program *programs, int count,
 		     const char *port, bool encoded);
 
+/* Hydra does not say that it has not found a program, and others would wait. False:
+ * @why says which one. */
+bool pmi_spawn_is_possible(const struct pmi_program *programs, int count,
+			   char *why, size_t size);
+
 /* --- who shares a host (pmi_map.c) --- */
 
 #define PMI_MAP_KEY "PMI_process_mapping"

@@ -26,6 +26,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "pmi.h"
 #include "pmi_int.h"
@@ -135,4 +136,62 @@ char *pmi_spawn_text(const struct pmi_program *programs, int count,
 		return NULL;
 	}
 	return text;
+}
+
+/* --- is it there? --- */
+
+static const char *info_of(const struct pmi_program *p, const char *key)
+{
+	for (const char *const *i = p->info; i && i[0]; i += 2)
+		if (!strcmp(i[0], key))
+			return i[1];
+	return NULL;
+}
+
+static bool is_in(const char *dir, size_t len, const char *command)
+{
+	char path[4096];
+
+	snprintf(path, sizeof(path), "%.*s%s%s", (int)len, dir, len ? "/" : "",
+		 command);
+	return !access(path, X_OK);
+}
+
+static bool is_in_any(const char *dirs, const char *command)
+{
+	while (dirs) {
+		size_t len = strcspn(dirs, ":");
+
+		if (is_in(dirs, len, command))
+			return true;
+		dirs = dirs[len] ? dirs + len + 1 : NULL;
+	}
+	return false;
+}
+
+static bool is_here(const struct pmi_program *p)
+{
+	const char *wdir = info_of(p, "wdir");
+
+	if (info_of(p, "host") || info_of(p, "hostfile") || info_of(p, "arch"))
+		return true; /* elsewhere, perhaps */
+	if (p->command[0] == '/' || (strchr(p->command, '/') && !wdir))
+		return is_in("", 0, p->command);
+	if (strchr(p->command, '/'))
+		return is_in(wdir, strlen(wdir), p->command);
+	return is_in_any(info_of(p, "path"), p->command) ||
+	       is_in_any(getenv("PATH"), p->command);
+}
+
+bool pmi_spawn_is_possible(const struct pmi_program *programs, int count,
+			   char *why, size_t size)
+{
+	for (int i = 0; i < count; i++) {
+		if (is_here(&programs[i]))
+			continue;
+		snprintf(why, size, "there is no program %.200s here",
+			 programs[i].command);
+		return false;
+	}
+	return true;
 }

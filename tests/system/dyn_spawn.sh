@@ -109,7 +109,8 @@ expect "$TMP/files/2/rank.1/stdout" "last words of 1"
 cat >"$TMP/q.c" <<'EOF'
 /* q N KEY VALUE...: spawns N with that info, and says how many there are and where.
  * q exit: they exit with 3; q nest: they spawn one more each, two at once.
- * q words N: one is given N words of two lines each, and says so. */
+ * q words N: one is given N words of two lines each, and says so.
+ * q program P: spawns that. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -176,6 +177,8 @@ int main(int argc, char **argv)
 		MPI_Info_set(info, argv[i], argv[i + 1]);
 	if (argc > 2 && !strcmp(argv[1], "words"))
 		words(argv[0], atoi(argv[2]));
+	else if (argc > 2 && !strcmp(argv[1], "program"))
+		spawn(argv[2], NULL, 1, MPI_INFO_NULL);
 	else if (argc > 1 && atoi(argv[1]))
 		spawn(argv[0], NULL, atoi(argv[1]), info);
 	else
@@ -192,6 +195,14 @@ rc=$?
 expect "$TMP/out" "spawned job 1: rank . on .* exited with code 3"
 works "$MPIEXEC" -n 2 "$TMP/q" nest
 [ "$(grep -c "1 of 1 run" "$TMP/out")" = 4 ] || fail "nested spawns"
+# a program that is not there is said not to be, soon
+for launcher in "$MPIEXEC" mpiexec.hydra; do
+	command -v "$launcher" >/dev/null || continue
+	works "$launcher" -n 1 "$TMP/q" program ./no/such/program
+	expect "$TMP/out" "MPI_ERR_SPAWN.*no/such/program"
+	works "$launcher" -n 1 "$TMP/q" program no-such-program
+	expect "$TMP/out" "MPI_ERR_SPAWN.*no-such-program"
+done
 # more words than Hydra takes, and such as it cannot be told: an mpiexec of ours does it
 for launcher in "$MPIEXEC" mpiexec.hydra; do
 	command -v "$launcher" >/dev/null || continue
