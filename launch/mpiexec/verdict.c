@@ -25,9 +25,13 @@
 #define GRACE_MS 200
 #define GIVE_UP_MS 3000
 
+/* The class of an error that says that another rank has gone, in the ABI. */
+#define MPI_ERR_PROC_ABORTED 58
+
 static struct {
 	enum cause cause;
 	int rank, code;
+	bool bereaved; /* that rank ended because of another's end */
 	char *text;
 } first;
 
@@ -100,12 +104,16 @@ void verdict_init(void)
 }
 
 /* Would this explain what we know already? Other ranks abort because one was
- * killed, hardly the other way round. */
+ * killed, hardly the other way round. One that exits explains only those that said
+ * that they had lost another. */
 static bool explains(enum cause cause, int rank)
 {
-	return cause == CAUSE_SIGNAL && settle_timer.active &&
-	       (first.cause == CAUSE_ABORT || first.cause == CAUSE_EXIT) &&
-	       first.rank != rank;
+	if (!settle_timer.active || first.rank == rank)
+		return false;
+	if (cause == CAUSE_EXIT)
+		return first.bereaved;
+	return cause == CAUSE_SIGNAL &&
+	       (first.cause == CAUSE_ABORT || first.cause == CAUSE_EXIT);
 }
 
 static unsigned settle_ms(enum cause cause)
@@ -139,6 +147,7 @@ void verdict_fail(enum cause cause, int rank, int code, char *text)
 	first.cause = cause;
 	first.rank = rank;
 	first.code = code;
+	first.bereaved = false;
 	first.text = text;
 }
 
@@ -339,6 +348,8 @@ void verdict_abort(int rank, int code, bool error)
 	}
 	/* A job that was aborted has not succeeded, whatever it says. */
 	verdict_fail(CAUSE_ABORT, rank, code & 0xff ? code & 0xff : 1, text);
+	if (first.cause == CAUSE_ABORT && first.rank == rank)
+		first.bereaved = error && code == MPI_ERR_PROC_ABORTED;
 }
 
 void verdict_kill(int code)
