@@ -7,8 +7,9 @@ make_tmp
 
 make -s BUILD="$BUILD" COMPDB="$TMP/compdb.json" compdb || fail "make compdb"
 # Compiled by the kernel's make, by tests with other MPIs' compilers, or elsewhere.
-find base core engine channel driver mpi launch tools examples bench lab tests \
-	-name '*.c' | grep -vxE 'lab/(hello|kapi)/.*|driver/examples/.*|tools/bpf_(no)?load\.c|tests/system/.*' |
+find base core engine channel driver dsm fs mpi launch tools examples bench lab tests -name '*.c' |
+	grep -vxE '(lab/(hello|kapi)|driver/examples|dsm/kernel|fs/client|tests/system)/.*' |
+	grep -vxE 'tools/bpf_(no)?load\.c' |
 	grep -vxE '.*\.bpf\.c|bench/bpf/.*|bench/plain/(ring|flag)\.c' |
 	sort >"$TMP/files"
 python3 - "$TMP/compdb.json" >"$TMP/listed" <<-'END' || fail "compdb.json cannot be read"
