@@ -50,6 +50,9 @@ may launch clock.h
 may dsm o2g.h
 may dsm mpi.h
 may dsm settings.h
+may fs o2g.h
+may fs wire.h
+may fs settings.h
 may tools choose.h
 may tools settings.h
 
@@ -82,6 +85,11 @@ may_not dsm pmi.h
 may_not dsm channel.h
 may_not dsm env.h
 may_not dsm comm/comm.h
+may_not fs ep.h
+may_not fs proto.h
+may_not fs channel.h
+may_not fs pmi.h
+may_not fs comm/comm.h
 may_not tools ep.h
 may_not tools proto.h
 
