@@ -78,7 +78,7 @@ void o2gk_recall(struct o2gk_ep *ep)
 	struct o2gk_borrower *b;
 
 	spin_lock(&ep->borrow_lock);
-	ep->recalled = true;
+	WRITE_ONCE(ep->recalled, true);
 	list_for_each_entry(b, &ep->borrowers, link)
 		send_sig(SIGKILL, b->task, 1);
 	spin_unlock(&ep->borrow_lock);

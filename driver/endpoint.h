@@ -118,10 +118,15 @@ static inline void *o2gk_dump_addr(const struct o2gk_ep *ep, u32 dump)
 	return ep->file.dump + (u64)(dump - 1) * O2GD_BLOCK;
 }
 
-/* Is it, or its endpoint, about to end? Then nothing is waited for on its behalf. */
+/*
+ * Is it, its endpoint or the process of that about to end? Then nothing is waited for on
+ * its behalf: whoever waits may have what the other needs to end, such as that process's
+ * memory.
+ */
 static inline bool o2gk_is_leaving(const struct o2gk_peer *p)
 {
-	return READ_ONCE(p->ep->closing) || READ_ONCE(p->leaving);
+	return READ_ONCE(p->ep->closing) || READ_ONCE(p->ep->recalled) ||
+	       READ_ONCE(p->leaving);
 }
 
 /* Work for a peer, unless it or its endpoint is on its way out. */

@@ -409,6 +409,12 @@ static bool at_end(struct o2gk_peer *p, enum o2gd_lost *why, u64 *detail)
 	return true;
 }
 
+/* Without its process nothing is received. */
+static bool may_go_on(const struct o2gk_peer *p, bool has_mm)
+{
+	return has_mm && !READ_ONCE(p->ep->recalled);
+}
+
 static void worker(struct o2gk_peer *p, bool has_mm)
 {
 	enum o2gd_lost why;
@@ -420,7 +426,7 @@ static void worker(struct o2gk_peer *p, bool has_mm)
 		o2gk_rx_run(p, O2GK_WORKER);
 		if (!p->lost && !p->rx_more && at_end(p, &why, &detail))
 			lose(p, O2GK_WORKER, why, detail);
-		else if (!p->lost && p->rx_more && !has_mm)
+		else if (!p->lost && p->rx_more && !may_go_on(p, has_mm))
 			lose(p, O2GK_WORKER, O2GD_LOST_LOCAL, 0);
 		ours = p->taken_over;
 		if (p->lost)

@@ -905,10 +905,50 @@ static void starved_for_good_near(void)
 	starved_for_good();
 }
 
+/* The same, and its process is killed. A child of it has a descriptor. The worker that
+ * waits has the process's memory, which is the memory that there is not. */
+static void is_killed(void)
+{
+	struct task_struct *worker_task;
+
+	if (ep_of(&b)->recalled)
+		return;
+	worker_task = mock_task;
+	mock_as(&mock_mm, 1000);
+	mock_process_ends(true);
+	mock.may_kill = true;
+	assert_int_equal(o2gk_fops.flush(&b.file, NULL), 0);
+	mock.may_kill = false;
+	mock_process_ends(false);
+	mock_task = worker_task;
+}
+
+static void starved_and_killed(void)
+{
+	assert_int_equal(world_open(), 0);
+	mock_run();
+	ep_of(&b)->file.dump_free = 0;
+	mock.refuse = UINT_MAX;
+	mock.on_wait = is_killed;
+	assert_int_equal(end_inject(&a, 1, data, 100), 0);
+	mock_run();
+	assert_true(mock.waits > 0 && mock.waits < 100);
+	mock.refuse = 0;
+	lost(&a, O2GD_LOST_CLOSED);
+}
+
+static void starved_and_killed_near(void)
+{
+	mock.near = true;
+	starved_and_killed();
+}
+
 static void memory__refused_and_given_up(void **state)
 {
 	world_run(starved_for_good);
 	world_run(starved_for_good_near);
+	world_run(starved_and_killed);
+	world_run(starved_and_killed_near);
 }
 
 /* There is memory for all but a long body: what is there already is not asked for
