@@ -144,7 +144,7 @@ static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 	qemu_plugin_register_vcpu_tb_exec_cb(tb,
 					     kernel ? count_kernel : count_user,
 					     0, (void *)(uintptr_t)n);
-	for (i = 0; i < n && !kernel; i++) {
+	for (i = 0; i < n; i++) {
 		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
 		int number = which_mark(insn);
 
