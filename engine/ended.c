@@ -206,17 +206,28 @@ void eng_ended_told(struct eng_peer *p)
 	p->untold = 0;
 }
 
+static void say(struct eng_peer *p, const char *and)
+{
+	o2g_warn("lost %s; %s", p->error ? p->error : "a peer", and);
+	eng_ended_told(p);
+}
+
 static void tell(struct o2g_ep *ep)
 {
 	struct eng_peer *p;
 
-	eng_for_each_peer(p, ep) {
-		if (!p->untold || p->untold++ < UNTOLD_LOOKS)
-			continue;
-		o2g_warn("lost %s; the program goes on waiting",
-			 p->error ? p->error : "a peer");
-		eng_ended_told(p);
-	}
+	eng_for_each_peer(p, ep)
+		if (p->untold && p->untold++ >= UNTOLD_LOOKS)
+			say(p, "the program goes on waiting");
+}
+
+void eng_ended_last_words(struct o2g_ep *ep)
+{
+	struct eng_peer *p;
+
+	eng_for_each_peer(p, ep)
+		if (p->unreached && p->cp.core.msgs_sent)
+			say(p, "what was sent to it did not arrive");
 }
 
 /* --- looking --- */

@@ -18,6 +18,8 @@ void eng_ended_give_up(struct o2g_ep *ep);
  * line says so. */
 void eng_ended_untold(struct eng_peer *p);
 void eng_ended_told(struct eng_peer *p);
+/* The endpoint closes: what was sent to peers that were never reached is lost. */
+void eng_ended_last_words(struct o2g_ep *ep);
 /* Can a message from any source still come? */
 bool eng_any_doomed(struct o2g_ep *ep, u64 tag);
 

@@ -179,6 +179,25 @@ static bool is_being_sent(const struct eng_peer *p)
 	return false;
 }
 
+static bool has_unsent(const struct eng_peer *p)
+{
+	return !p->lost && (is_being_sent(p) || eng_resolve_holds(p));
+}
+
+/* What will not arrive, though the program was not told. */
+static void last_words(struct o2g_ep *ep)
+{
+	struct eng_peer *p;
+
+	eng_ended_last_words(ep);
+	eng_for_each_peer(p, ep)
+		if (has_unsent(p))
+			o2g_warn("rank %u%s%s did not take what was sent to it "
+				 "before the end: it is lost",
+				 p->cp.core.wire_rank,
+				 p->cp.host[0] ? " on " : "", p->cp.host);
+}
+
 /* Nothing sent is still in our hands? */
 static int all_sent(void *arg)
 {
@@ -186,7 +205,7 @@ static int all_sent(void *arg)
 	struct eng_peer *p;
 
 	eng_for_each_peer(p, ep)
-		if (!p->lost && (is_being_sent(p) || eng_resolve_holds(p)))
+		if (has_unsent(p))
 			return 0;
 	return !ep->driver || ep->driver->all_sent(ep);
 }
@@ -211,6 +230,7 @@ void o2g_close(struct o2g_ep *ep)
 	ep_lock(ep);
 	eng_flush(ep);
 	eng_wait_locked(ep, all_sent, ep, CLOSE_WAIT_US);
+	last_words(ep);
 	eng_peers_say_bye(ep);
 	eng_flush(ep);
 	if (ep->kern)

@@ -173,8 +173,10 @@ void chan_peer_lost(struct chan_peer *cp, int err, const char *fmt, ...)
 		o2g_warn("%s; the connection is closed", error_of(p));
 	else
 		o2g_debug("lost %s", error_of(p));
-	if (err == -EHOSTUNREACH && !cp->core.said_bye)
+	if ((err == -EHOSTUNREACH || err == -ECONNREFUSED) &&
+	    !cp->core.said_bye)
 		eng_ended_untold(p);
+	p->unreached = err == -EHOSTUNREACH;
 	cut_off(p, false);
 	if (p->ep->on_lost)
 		p->ep->on_lost(p->ep->resolve_arg, (int)cp->core.rank,
@@ -359,6 +361,7 @@ static void describe(struct eng_peer *p, struct o2g_peer_info *info)
 	struct chan_peer *cp = &p->cp;
 
 	info->alive = !p->lost;
+	info->unreached = p->unreached;
 	snprintf(info->host, sizeof(info->host), "%s", cp->host);
 	info->messages_sent = cp->core.msgs_sent;
 	info->bytes_sent = cp->core.bytes_sent;

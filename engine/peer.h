@@ -39,6 +39,7 @@ struct eng_peer {
 	struct eng_long_msg *far_msg;  /* the same, of the driver's */
 	struct eng_copies copies;
 	u8 untold; /* not reached, and nobody has asked: looks since then, ended.c */
+	bool unreached; /* no connection could be made */
 	char *error; /* what became of it, once it is lost; NULL: no memory */
 };
 

@@ -475,6 +475,7 @@ struct o2g_peer_info {
 	char host[64];
 	char address[128]; /* both ends, as the channel writes them */
 	int alive;
+	int unreached; /* lost: no connection to it could be made */
 	uint64_t messages_sent, bytes_sent, messages_received, bytes_received;
 };
 int o2g_peer_info(struct o2g_ep *ep, int peer, struct o2g_peer_info *info);

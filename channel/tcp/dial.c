@@ -406,7 +406,7 @@ static void nobody_there(struct tcp_conn *k)
 
 	describe(k->dial, theirs, sizeof(theirs));
 	tcp_conn_lost(
-		k, -EHOSTUNREACH,
+		k, -ECONNREFUSED,
 		"its process has ended, since nobody listens at port %u of %s; or a firewall refuses connections",
 		k->dial->port, theirs);
 }

@@ -159,13 +159,25 @@ static int not_running(const char *func)
 				  "called before MPI_Init");
 }
 
+/* Of a rank that has died its job may do without; one that is there, and cannot be
+ * reached, would wait for us. */
+static bool is_unreached(int err)
+{
+	struct o2g_peer_info info;
+	int peer = err ? mpii_lost_peer(err) : -1;
+
+	return peer >= 0 && !o2g_peer_info(mpii.ep, peer, &info) &&
+	       info.unreached;
+}
+
 int PMPI_Finalize(void)
 {
+	static const char func[] = "MPI_Finalize";
 	bool stay;
-	int err;
+	int err, left;
 
 	if (!mpii_world_running())
-		return not_running("MPI_Finalize");
+		return not_running(func);
 	/* A forked child that exits through handlers meant for its parent, as
 	 * Python's do: the job knows nothing of it, and nobody would answer. */
 	if (starter != getpid()) {
@@ -176,7 +188,7 @@ int PMPI_Finalize(void)
 	err = mpii_attr_delete_all(MPII_ATTR_COMM, MPI_COMM_SELF,
 				   &mpii_self.attrs);
 	if (err)
-		return mpii_raise(&mpii_self, err, "MPI_Finalize");
+		return mpii_raise(&mpii_self, err, func);
 	mpii_state_phase(O2G_PHASE_FINALIZE);
 	mpii_buffered_drain();
 	mpii_detached_drain();
@@ -189,12 +201,15 @@ int PMPI_Finalize(void)
 	err = any_sessions(&stay);
 	if (stay)
 		mpii_runtime_stay();
+	left = err;
 	if (!err)
-		mpii_barrier(&mpii_world);
+		left = mpii_barrier(&mpii_world);
+	left = is_unreached(left) ? mpii_raise(&mpii_self, left, func) :
+				    MPI_SUCCESS;
 	mpii_comm_stop();
 	atomic_store(&mpii.world, MPII_WORLD_FINALIZED);
 	mpii_runtime_put(stay && !err);
-	return MPI_SUCCESS;
+	return left;
 }
 MPII_ALIAS(Finalize);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * unreachable sendrecv|waitall|wait|test|free: each rank sends to the next one and receives from
+ * unreachable sendrecv|waitall|wait|test|free|end|drop: each rank sends to the next one and receives from
  * the one before, and none can reach another. For tests/system/unreachable.sh. Not
  * in testlist.
  */
@@ -36,6 +36,13 @@ int main(int argc, char **argv)
 	if (!strcmp(argv[1], "sendrecv")) {
 		MPI_Sendrecv(out, 8, MPI_CHAR, to, 0, in, 8, MPI_CHAR, from, 0,
 			     WORLD, IGNORE);
+	} else if (!strcmp(argv[1], "end")) {
+		return MPI_Finalize();
+	} else if (!strcmp(argv[1], "drop")) {
+		MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+		MPI_Isend(out, 8, MPI_CHAR, to, 0, WORLD, &r[0]);
+		MPI_Request_free(&r[0]);
+		return MPI_Finalize();
 	} else {
 		MPI_Irecv(in, 8, MPI_CHAR, from, 0, WORLD, &r[0]);
 		MPI_Isend(out, 8, MPI_CHAR, to, 0, WORLD, &r[1]);
