@@ -58,7 +58,9 @@ struct mpii_comm {
 	void *coll; /* owned by its chapter */
 	void (*coll_free)(void *coll);
 	struct mpii_info *info;
-	struct mpii_file *file; /* whose traffic it carries, or NULL */
+	/* whose traffic it carries, and who has the error handler; or NULL */
+	struct mpii_file *file;
+	struct mpii_win *win;
 };
 extern struct mpii_comm mpii_world, mpii_self;
 

@@ -168,6 +168,8 @@ struct mpii_owner mpii_owner_in_charge(struct mpii_comm *c)
 
 	if (c && c->file)
 		return mpii_owner_file(c->file);
+	if (c && c->win)
+		return mpii_owner_win(c->win);
 	if (c)
 		return mpii_owner_comm(c);
 	if (!mpii_world_running())

@@ -34,8 +34,10 @@ static void destroy(struct mpii_win *w)
 	mpii_info_destroy(w->info);
 	if (w->errh)
 		mpii_errh_put(w->errh);
-	if (w->comm)
+	if (w->comm) {
+		w->comm->win = NULL; /* requests may outlive us */
 		mpii_comm_put(w->comm);
+	}
 	pthread_mutex_destroy(&w->owner);
 	pthread_mutex_destroy(&w->serving);
 	win_pscw_free(w);
@@ -58,6 +60,7 @@ static int own_comm(struct mpii_win *w, struct mpii_comm *c)
 		return mpii_fail(MPI_ERR_NO_MEM, "out of memory");
 	}
 	mpii_context_own(w->comm);
+	w->comm->win = w;
 	return MPI_SUCCESS;
 }
 

@@ -224,6 +224,7 @@ struct asked_for {
 	struct mpii_win *w; /* while there is no answer */
 	struct win_out *out;
 	uint32_t seq;
+	atomic_int error; /* class that its batch was answered with */
 };
 
 static int poll_reply(struct mpii_req *r)
@@ -232,7 +233,7 @@ static int poll_reply(struct mpii_req *r)
 	int err;
 
 	if ((int)(atomic_load(&a->out->answered) - a->seq) >= 0) {
-		err = atomic_load(&a->out->error);
+		err = atomic_load(&a->error);
 		r->status.MPI_ERROR =
 			err ? mpii_fail(err,
 					"rank %d was asked for memory that "
@@ -250,12 +251,16 @@ static void release(struct mpii_req *r)
 {
 	struct asked_for *a = r->state;
 
+	pthread_mutex_lock(&a->out->lock);
+	win_out_forget(a->out, &a->error);
+	pthread_mutex_unlock(&a->out->lock);
 	win_out_put(a->out);
 	free(a);
 }
 
-/* What is fetched is to come without another call: the batch leaves now. */
-static int give_request(const struct win_op *o, struct win_out *out)
+/* What is fetched is to come without another call: the batch leaves now. It may be alone
+ * in it. */
+static int give_request(const struct win_op *o, struct win_out *out, bool alone)
 {
 	struct mpii_req *r = mpii_req_noop();
 	struct asked_for *a = malloc(sizeof(*a));
@@ -268,7 +273,8 @@ static int give_request(const struct win_op *o, struct win_out *out)
 		return mpii_fail(MPI_ERR_NO_MEM, "out of memory");
 	}
 	err = win_out_send(o->w, out, WIN_BATCH_REPLY);
-	*a = (struct asked_for){ o->w, out, out->seq };
+	*a = (struct asked_for){ .w = o->w, .out = out, .seq = out->seq };
+	win_out_answers(out, &a->error, alone);
 	win_out_hold(out);
 	r->kind = MPII_REQ_COLL; /* completes by its poll function */
 	r->state = a;
@@ -335,6 +341,7 @@ int win_remote_op(const struct win_op *o)
 {
 	struct win_out *out = win_out_get(o->w, o->rank);
 	int err = MPI_SUCCESS;
+	bool alone;
 
 	if (!out)
 		return mpii_fail(MPI_ERR_NO_MEM, "out of memory");
@@ -344,9 +351,10 @@ int win_remote_op(const struct win_op *o)
 		return err ? err : straight(o, out);
 	}
 	pthread_mutex_lock(&out->lock);
+	alone = !out->nops && !out->unanswered;
 	err = add_all(o, out);
 	if (!err && o->request && o->to.t)
-		err = give_request(o, out);
+		err = give_request(o, out, alone);
 	pthread_mutex_unlock(&out->lock);
 	return err;
 }

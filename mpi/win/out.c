@@ -216,6 +216,7 @@ static bool expect_reply(struct win_out *o)
 	a->next = NULL;
 	a->seq = o->seq;
 	a->n = o->nresults;
+	a->request = NULL;
 	if (a->n)
 		memcpy(a->results, o->results, a->n * sizeof(*a->results));
 	*o->last = a;
@@ -261,7 +262,35 @@ int win_out_send(struct mpii_win *w, struct win_out *o, unsigned flags)
 	return err ? mpii_call_error(w->comm, o->rank, err) : MPI_SUCCESS;
 }
 
+void win_out_answers(struct win_out *o, atomic_int *error, bool alone)
+{
+	struct win_asked *a = o->first;
+
+	while (a && a->seq != o->seq)
+		a = a->next;
+	if (!a)
+		return;
+	a->request = error;
+	a->alone = alone;
+}
+
+void win_out_forget(struct win_out *o, const atomic_int *error)
+{
+	for (struct win_asked *a = o->first; a; a = a->next)
+		if (a->request == error)
+			a->request = NULL;
+}
+
 /* --- it is answered --- */
+
+/* Whoever waits for just that is told, else who completes all. */
+static void blame(struct win_out *o, const struct win_asked *a, int error)
+{
+	if (a->request)
+		atomic_store(a->request, error);
+	if (!a->request || !a->alone)
+		atomic_store(&o->error, error);
+}
 
 static void deliver(const struct win_asked *a, const char *from, size_t len)
 {
@@ -294,7 +323,7 @@ void win_out_reply(struct mpii_win *w, int rank, const void *data, size_t len)
 		if (!o->first)
 			o->last = &o->first;
 		if (head.error)
-			atomic_store(&o->error, head.error);
+			blame(o, a, head.error);
 		else
 			deliver(a, (const char *)data + sizeof(head),
 				len - sizeof(head));

@@ -21,6 +21,9 @@ struct win_asked {
 	struct win_asked *next;
 	uint32_t seq;
 	unsigned n;
+	atomic_int *
+		request; /* of the one that it is sent for: its error; or NULL */
+	bool alone;	 /* nothing else is answered with it */
 	struct win_result results[];
 };
 
@@ -76,6 +79,9 @@ struct win_wire_op *win_out_add(struct mpii_win *w, struct win_out *o,
 char *win_out_room(struct mpii_win *w, struct win_out *o, uint64_t bytes);
 /* Of the operation that was added last. */
 bool win_out_add_result(struct win_out *o, const struct win_result *r);
+/* The batch that was sent last answers a request, from now on or no more. */
+void win_out_answers(struct win_out *o, atomic_int *error, bool alone);
+void win_out_forget(struct win_out *o, const atomic_int *error);
 /* Sends the batch, also an empty one. MPI code. Flags are those of the batch, and
  * WIN_OUT_LOCK: it asks for the lock although it has no operations. */
 #define WIN_OUT_LOCK 128u

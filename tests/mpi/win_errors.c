@@ -144,6 +144,56 @@ static void epochs(void)
 	OK(MPI_Barrier(WORLD));
 }
 
+static int raised;
+
+static void note_error(MPI_Win *win, int *code, ...)
+{
+	raised += *win == w;
+}
+
+/* A request's error is its window's, wherever it is waited for. */
+static void requests(void)
+{
+	int right = (rank + 1) % size, err;
+	MPI_Errhandler h;
+	MPI_Aint at, all[64];
+	MPI_Request q[2];
+	MPI_Win all_along = w;
+
+	if (size == 1)
+		return; /* one's own memory is looked at before */
+	OK(MPI_Win_create_errhandler(note_error, &h));
+	OK(MPI_Win_create_dynamic(MPI_INFO_NULL, WORLD, &w));
+	OK(MPI_Win_attach(w, mem, 4 * sizeof(int)));
+	OK(MPI_Get_address(mem, &at));
+	OK(MPI_Allgather(&at, 1, MPI_AINT, all, 1, MPI_AINT, WORLD));
+	OK(MPI_Win_set_errhandler(w, MPI_ERRORS_RETURN));
+	OK(MPI_Win_lock_all(0, w));
+	OK(MPI_Rget(&v, 1, MPI_INT, right, all[right] + 16, 1, MPI_INT, w, q));
+	FAILS(MPI_Wait(q, IGNORE), MPI_ERR_RMA_RANGE);
+	OK(MPI_Rget(&v, 1, MPI_INT, right, all[right] + 12, 1, MPI_INT, w, q));
+	OK(MPI_Wait(q, IGNORE));
+	OK(MPI_Win_flush_all(w)); /* it was told */
+	/* what goes with it is told by the flush */
+	OK(MPI_Put(&v, 1, MPI_INT, right, all[right] + 20, 1, MPI_INT, w));
+	OK(MPI_Rget(&v, 1, MPI_INT, right, all[right] + 8, 1, MPI_INT, w, q));
+	MPI_Wait(q, IGNORE);
+	FAILS(MPI_Win_flush(right, w), MPI_ERR_RMA_RANGE);
+	OK(MPI_Win_flush(right, w));
+	OK(MPI_Win_set_errhandler(w, h));
+	OK(MPI_Errhandler_free(&h));
+	OK(MPI_Rget(&v, 1, MPI_INT, right, all[right] + 16, 1, MPI_INT, w, q));
+	raised = 0;
+	err = MPI_Wait(q, IGNORE);
+	FAILS(err, MPI_ERR_RMA_RANGE);
+	EQUAL(raised, 1);
+	OK(MPI_Win_unlock_all(w));
+	OK(MPI_Barrier(WORLD));
+	OK(MPI_Win_detach(w, mem));
+	OK(MPI_Win_free(&w));
+	w = all_along;
+}
+
 static void objects(void)
 {
 	MPI_Win n = MPI_WIN_NULL, dynamic;
@@ -204,6 +254,7 @@ int main(int argc, char **argv)
 	OK(MPI_Win_set_errhandler(w, MPI_ERRORS_RETURN));
 	arguments();
 	epochs();
+	requests();
 	objects();
 	OK(MPI_Win_free(&w));
 	OK(MPI_Win_allocate(64, 4, MPI_INFO_NULL, WORLD, &base, &w));
