@@ -127,7 +127,7 @@ ifneq ($(shell command -v mpicc.openmpi),)
 $(eval $(call show_rule,openmpi,mpicc.openmpi,))
 endif
 
-show-build: lab-build bench-build $(addprefix $(BUILD)/lab/show/,sockets lateness dsm)
+show-build: lab-build bench-build $(addprefix $(BUILD)/lab/show/,sockets lateness dsm files)
 
 $(BUILD)/lab/show/dsm: lab/shows/dsm.c lab/mark.h $(LIBO2GDSM) $(MPICC)
 	@mkdir -p $(@D)
@@ -138,10 +138,16 @@ $(BUILD)/lab/show/sockets: lab/shows/sockets.c lab/mark.h tests/driver/dev.c \
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(LDFLAGS) $(INC) -Ilab -Itests/driver -o $@ $(filter %.c,$^)
 
+$(BUILD)/lab/show/files: lab/shows/files.c lab/mark.h
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(LDFLAGS) -Ilab -o $@ $<
+
 $(BUILD)/lab/show/lateness: lab/shows/lateness.c
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $<
 
+# Other file systems and what tries them are not everywhere.
 vm-show:
+	@[ -z '$(filter fs,$(S))' ] || scripts/setup fs
 	@$(lab_ready) && $(again) -s show-build LAB_KERNEL='$(LAB_KERNEL)' && \
 	  BUILD=$(BUILD) LAB_KERNEL='$(LAB_KERNEL)' lab/show $(S)
