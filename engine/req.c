@@ -146,6 +146,33 @@ void o2g_peek_status(const struct o2g_req *req, struct o2g_status *status)
 	eng_req_status(eng_req_of(req), status);
 }
 
+static bool is_done_with(const struct eng_req *r, int receives, u64 tag,
+			 u64 ignore)
+{
+	const struct o2g_req *c = &r->core;
+	u64 is = receives ? c->match.tag : c->tag;
+
+	return c->kind == (receives ? O2G_REQ_RECV : O2G_REQ_SEND) &&
+	       eng_is_done(c) && !((is ^ tag) & ~ignore);
+}
+
+unsigned o2g_count_done(struct o2g_ep *ep, int receives, uint64_t tag,
+			uint64_t ignore)
+{
+	unsigned n = 0;
+
+	ep_enter_or_exit(ep);
+	for (u32 i = 0; i < ep->nslabs; i++)
+		for (u32 j = 0; j < ENG_SLAB; j++)
+			n += is_done_with(&ep->slabs[i][j], receives, tag,
+					  ignore);
+	/* those that are free look as they did at their end */
+	for (const struct eng_req *r = ep->free_reqs; r; r = r->next)
+		n -= is_done_with(r, receives, tag, ignore);
+	ep_unlock(ep);
+	return n;
+}
+
 /* Report and free a completed request. */
 static int collect(struct o2g_ep *ep, struct eng_req *r,
 		   struct o2g_status *status)

@@ -232,6 +232,10 @@ int o2g_test(struct o2g_req *req, struct o2g_status *status);
 int o2g_is_done(const struct o2g_req *req);
 /* What o2g_test would report of a completed request, without freeing it. */
 void o2g_peek_status(const struct o2g_req *req, struct o2g_status *status);
+/* How many receives, or else sends, with that tag have completed, and nobody has asked
+ * for them yet. Looks at all requests. */
+unsigned o2g_count_done(struct o2g_ep *ep, int receives, uint64_t tag,
+			uint64_t ignore);
 /* The request will be freed when it completes; nobody asks for it any more. */
 void o2g_detach(struct o2g_req *req);
 int o2g_wait(struct o2g_req *req, struct o2g_status *status);

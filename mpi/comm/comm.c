@@ -14,8 +14,11 @@
 #include "process/others.h"
 #include "process/spawn.h"
 #include "pt2pt/buffered.h"
+#include "pt2pt/pt2pt.h"
 #include "tools/events.h"
 #include "topo/topo.h"
+
+#define LOOK_US 1000 /* while a communicator is to be disconnected */
 
 struct mpii_comm mpii_world, mpii_self;
 
@@ -295,13 +298,35 @@ static int only_ours(void *arg)
 	return atomic_load(&c->obj.refs) - atomic_load(&c->resting) == 1;
 }
 
+static unsigned count_done(bool receives, uint32_t context)
+{
+	return o2g_count_done(mpii.ep, receives,
+			      mpii_tag(context + MPII_CTX_PT2PT, 0),
+			      MPII_ANY_TAG_BITS);
+}
+
+/* Messages that are over do not keep us, even if the program has not asked for them
+ * yet: it may do that later. */
+static void await_traffic(struct mpii_comm *c)
+{
+	while (!only_ours(c)) {
+		unsigned over = count_done(true, c->context) +
+				count_done(false, c->send_context);
+		int refs = atomic_load(&c->obj.refs) - atomic_load(&c->resting);
+
+		if (refs - 1 == (int)over)
+			break;
+		o2g_wait_until(mpii.ep, only_ours, c, LOOK_US);
+	}
+}
+
 /*
  * Nobody of another job may be forgotten while it is still in need of answers. If one
  * of them has died there is nothing to wait for.
  */
 static void part(struct mpii_comm *c)
 {
-	o2g_wait_until(mpii.ep, only_ours, c, -1);
+	await_traffic(c);
 	if (c->group->others || c->remote->others)
 		mpii_barrier(c);
 	c->parting = true;

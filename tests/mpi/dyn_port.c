@@ -153,9 +153,12 @@ static void names(void)
 static void halves(void)
 {
 	MPI_Comm half, inter;
-	int server = rank % 2 == 0;
+	int server = rank % 2 == 0, me, got = -1;
+	MPI_Request req[2];
+	MPI_Status st[2];
 
 	OK(MPI_Comm_split(WORLD, server, rank, &half));
+	OK(MPI_Comm_rank(half, &me));
 	if (rank == 0)
 		OK(MPI_Open_port(MPI_INFO_NULL, port));
 	OK(MPI_Bcast(port, sizeof(port), MPI_CHAR, 0, WORLD));
@@ -167,7 +170,13 @@ static void halves(void)
 			OK(MPI_Comm_connect(port, MPI_INFO_NULL, 0, half,
 					    &inter));
 		talk(inter, server);
+		OK(MPI_Irecv(&got, 1, MPI_INT, me, 11, inter, &req[0]));
+		OK(MPI_Issend(&me, 1, MPI_INT, me, 11, inter, &req[1]));
+		/* waits until that is done, and not until we have asked */
 		OK(MPI_Comm_disconnect(&inter));
+		OK(MPI_Waitall(2, req, st));
+		EQUAL(got, me);
+		EQUAL(st[0].MPI_SOURCE, me);
 	}
 	if (rank == 0)
 		OK(MPI_Close_port(port));

@@ -236,11 +236,17 @@ static void eng_peer_del__ends_what_waits(void **state)
 	assert_int_equal(o2g_peer_info(ep, number, &info), 0);
 	assert_true(info.alive);
 	assert_int_equal(o2g_irecv(ep, number, 1, 0, &seg, 1, &req), 0);
+	assert_int_equal(o2g_count_done(ep, 1, 1, 0), 0);
 	del(ep, number);
 	assert_true(o2g_is_done(req));
+	assert_int_equal(o2g_count_done(ep, 1, 1, 0), 1);
+	assert_int_equal(o2g_count_done(ep, 1, 1 + 256, 255), 0);
+	assert_int_equal(o2g_count_done(ep, 1, 7, 255), 1);
+	assert_int_equal(o2g_count_done(ep, 0, 1, 0), 0);
 	/* The request still knows whom it was for. */
 	assert_int_equal(o2g_wait(req, &s), -O2G_ERR_PEER);
 	assert_int_equal(s.source, number);
+	assert_int_equal(o2g_count_done(ep, 1, 1, 0), 0);
 	/* Nobody else does. */
 	assert_int_equal(o2g_peer_info(ep, number, &info), -EINVAL);
 	assert_int_equal(o2g_peer_error(ep, number, text, sizeof(text)),
