@@ -86,6 +86,8 @@ static void fill_sqe(struct o2gd_sqe *e)
 	memset(e, 0, sizeof(*e));
 	e->op = number(8);
 	e->flags = number(4);
+	if (e->op == O2GD_OP_SEND && one_in(4))
+		e->flags = O2GD_SERVED;
 	e->slot = number(NSLOTS);
 	e->peer = one_in(5) ? O2GD_ANY : number(NRANKS);
 	e->tag = tag();
@@ -113,12 +115,26 @@ static void fill_sqe(struct o2gd_sqe *e)
 	e->len = one_in(3) ? odd_number() : e->len;
 }
 
+/* A call with a struct as another version of the library would have it, or as is. */
+static int call_sized(int fd, unsigned int cmd, const void *arg)
+{
+	static _Thread_local unsigned char longer[256];
+	unsigned int size = _IOC_SIZE(cmd);
+
+	memcpy(longer, arg, size);
+	if (one_in(10))
+		size = below(sizeof(longer));
+	return ioctl(fd,
+		     _IOC(_IOC_DIR(cmd), _IOC_TYPE(cmd), _IOC_NR(cmd), size),
+		     longer);
+}
+
 static void submit(int fd)
 {
 	struct o2gd_sqe e;
 
 	fill_sqe(&e);
-	ioctl(fd, O2GD_SUBMIT, &e);
+	call_sized(fd, O2GD_SUBMIT, &e);
 }
 
 static void inject(int fd)
@@ -162,11 +178,15 @@ static void burst(int fd)
 static void probe(int fd)
 {
 	struct o2gd_probe p = { .source = one_in(2) ? O2GD_ANY : number(NRANKS),
-				.take = below(4) % 3,
+				.take = below(5) % 4,
 				.tag = tag(),
 				.ignore = one_in(2) ? UINT64_MAX : 0 };
 	struct o2gd_sqe e;
 
+	if (one_in(10)) {
+		call_sized(fd, O2GD_PROBE, &p);
+		return;
+	}
 	if (ioctl(fd, O2GD_PROBE, &p) || !p.take)
 		return;
 	fill_sqe(&e);
@@ -183,9 +203,32 @@ static void memory_calls(int fd)
 	m.len = length();
 	m.addr = address(m.len);
 	if (one_in(2))
-		ioctl(fd, O2GD_MEM_ADD, &m);
+		call_sized(fd, O2GD_MEM_ADD, &m);
 	else
 		ioctl(fd, O2GD_MEM_DROP, &key);
+}
+
+/* Ranks and peers of other jobs are given up, forgotten, and come again. */
+static void peer_calls(int fd)
+{
+	uint32_t other = O2GD_OTHERS + (uint32_t)below(3);
+	struct o2gd_peer add = { .peer = one_in(20) ? odd_number() : other,
+				 .wire_rank = number(NRANKS) };
+	uint32_t rank = number(NRANKS), which = one_in(3) ? rank : other;
+
+	switch (below(20)) {
+	case 0:
+		ioctl(fd, O2GD_PEER_DOWN, &which);
+		break;
+	case 1:
+		ioctl(fd, O2GD_PEER_FORGET, &rank);
+		break;
+	case 2 ... 4:
+		ioctl(fd, O2GD_PEER_FORGET, &other);
+		break;
+	default:
+		call_sized(fd, O2GD_PEER_ADD, &add);
+	}
 }
 
 void small_calls(int fd)
@@ -204,7 +247,7 @@ void small_calls(int fd)
 	struct pollfd p = { fd, POLLIN, 0 };
 	uint32_t n = number(NSLOTS), ms = below(10);
 
-	switch (below(9)) {
+	switch (below(10)) {
 	case 0:
 		ioctl(fd, O2GD_WAIT, &w);
 		break;
@@ -233,6 +276,9 @@ void small_calls(int fd)
 	case 7:
 		n = one_in(50) ? odd_number() : below(4 * NSLOTS);
 		ioctl(fd, O2GD_GROW, &n);
+		break;
+	case 8:
+		peer_calls(fd);
 		break;
 	default:
 		ioctl(fd, O2GD_KICK);
@@ -290,18 +336,30 @@ static void rings(int i)
 	}
 }
 
+/* As the driver names a request: how often its slot was used before, and which it is. */
+static uint64_t request(void)
+{
+	return (1 + below(one_in(4) ? 200 : 8)) << 32 | (1 + below(NSLOTS));
+}
+
 /* Packets as a peer sends them, with some fields that it would not. */
 static void wire_packet(int i)
 {
 	struct o2g_hdr h = { .type = 1 + below(O2G_PKT_MAX - 1),
-			     .flags = one_in(3) ? below(16) : 0,
+			     .flags = one_in(3) ? below(16) :
+				      one_in(4) ? 16u << below(3) :
+						  0,
 			     .credit = one_in(3) ? number(65536) : 0,
 			     .src = RAW_RANK,
 			     .dst = first_rank + i,
 			     .tag = tag(),
-			     .cookie = number(8),
+			     .cookie = one_in(2) ? number(8) : request(),
 			     .aux = number(4096) };
 
+	if (h.type == O2G_PKT_ATOMIC && !one_in(4)) {
+		h.tag = number(4) + 1;
+		h.aux = o2g_wire_atomic(number(4096), below(14), below(11));
+	}
 	if (one_in(20))
 		h.src = odd_number();
 	fuzz_send(raws[i], &h);
