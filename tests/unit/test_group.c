@@ -10,6 +10,20 @@
 #include <stdlib.h>
 
 #include "../../mpi/comm/group.h"
+#include "../../mpi/process/others.h"
+
+/* Of a job of ten. Others have even numbers, and odd ones when they are met again. */
+struct mpii_process mpii = { .size = 10 };
+
+struct o2g_identity mpii_identity(int peer)
+{
+	return (struct o2g_identity){ .job = 1, .rank = peer / 2 };
+}
+
+int mpii_identity_compare(struct o2g_identity a, struct o2g_identity b)
+{
+	return a.rank - b.rank;
+}
 
 static struct mpii_group *group_of(int n, int first, int stride)
 {
@@ -94,13 +108,26 @@ static void test_memory(void **state)
 	free_group(g);
 }
 
+/* One that was disconnected and is there again has another number. */
+static void test_met_again(void **state)
+{
+	struct mpii_group *g = group_of(16, 20, 2);
+
+	assert_int_equal(mpii_group_rank_of(g, 23), MPI_UNDEFINED);
+	g->others = true;
+	assert_int_equal(mpii_group_rank_of(g, 22), 14);
+	assert_int_equal(mpii_group_rank_of(g, 23), 14);
+	assert_int_equal(mpii_group_rank_of(g, 53), MPI_UNDEFINED);
+	assert_int_equal(mpii_group_rank_of(g, 9), MPI_UNDEFINED);
+	free_group(g);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_in_order),
-		cmocka_unit_test(test_small),
-		cmocka_unit_test(test_large),
-		cmocka_unit_test(test_memory),
+		cmocka_unit_test(test_in_order),  cmocka_unit_test(test_small),
+		cmocka_unit_test(test_large),	  cmocka_unit_test(test_memory),
+		cmocka_unit_test(test_met_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
