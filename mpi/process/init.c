@@ -7,6 +7,7 @@
 #include "coll/calls.h"
 #include "comm/attr.h"
 #include "comm/comm_set.h"
+#include "env/errcode.h"
 #include "env/errors.h"
 #include "log.h"
 #include "pmi.h"
