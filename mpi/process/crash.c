@@ -136,7 +136,9 @@ static bool was_no_handle(void *context)
 	const uintptr_t at = (uintptr_t)regs[REG_RIP];
 	const greg_t equal = 0x40; /* the zero flag */
 
+	/* One array, whose two ends the linker names. */
 	for (const struct mpii_read *r = __start_mpii_reads;
+	     /* cppcheck-suppress comparePointers */
 	     r < __stop_mpii_reads; r++) {
 		if ((uintptr_t)&r->at + (uintptr_t)r->at != at)
 			continue;
