@@ -233,6 +233,7 @@ static void do_abort(struct rank *r, const char *line)
 	pmi_field_int(line, "code", &code);
 	pmi_field_int(line, "error", &error);
 	pmi_field(line, "ranks", ranks, sizeof(ranks));
+	proxy_reap_others(r);
 	proxy_io_flush(r); /* its own words come first */
 	buf_put_u32(&b, code);
 	buf_put_u32(&b, error != 0);

@@ -97,6 +97,23 @@ static void reap_ranks(void)
 		proxy_finish();
 }
 
+void proxy_reap_others(const struct rank *r)
+{
+	static bool busy; /* what they have said before may ask for the same */
+	int status;
+
+	for (int i = 0; !busy && i < proxy.nranks; i++) {
+		struct rank *k = &proxy.ranks[i];
+
+		if (k == r || k->pid <= 0 ||
+		    waitpid(k->pid, &status, WNOHANG) != k->pid)
+			continue;
+		busy = true;
+		rank_gone(k, status);
+		busy = false;
+	}
+}
+
 static void die(void)
 {
 	signal_ranks(SIGKILL);

@@ -105,5 +105,7 @@ void proxy_tunnel_take(int id, struct reader *data);
 bool proxy_tunnel_any(void);
 /* Nobody is left here: tells mpiexec so. */
 void proxy_finish(void);
+/* A rank aborts, perhaps because another one has died: that is told first. */
+void proxy_reap_others(const struct rank *r);
 
 #endif
