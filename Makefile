@@ -289,6 +289,7 @@ test:
 test-long:
 	@scripts/setup test
 	@scripts/setup deb
+	@scripts/setup fs
 	@$(again) -s test-build
 	@BUILD=$(BUILD) LONG=1 FUZZ_SHORT=$(FUZZ_LONG) tests/run $(T)
 
