@@ -38,6 +38,7 @@ static void set_identity(struct o2g_ep *ep, const struct o2g_attr *attr)
 	ep->doomed = attr->doomed;
 	ep->resolve_arg = attr->arg;
 	ep->local_size = attr->local_size;
+	ep->sleeps = attr->sleeps;
 	ep->listen = attr->listen;
 	memcpy(ep->secret, attr->secret, sizeof(ep->secret));
 	snprintf(ep->job, sizeof(ep->job), "%s", attr->job ? attr->job : "");

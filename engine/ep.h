@@ -145,6 +145,7 @@ struct o2g_ep {
 	void *resolve_arg; /* of all four */
 	unsigned char secret[O2G_SECRET_SIZE];
 	unsigned local_size;
+	bool sleeps;
 	const char *listen; /* while it is opened: where, or NULL */
 	char job[64], node[20], host[64];
 };

@@ -48,10 +48,11 @@ void eng_wait_init(struct o2g_ep *ep)
 	int64_t asked = o2g_settings()->spin_us;
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 
-	ep->oversubscribed = cpus > 0 && ep->local_size > (unsigned)cpus;
-	ep->spin_max_us = asked >= 0	     ? (unsigned)asked :
-			  ep->oversubscribed ? 0 :
-					       SPIN_MAX_US;
+	ep->oversubscribed = cpus > 0 && !ep->sleeps &&
+			     ep->local_size > (unsigned)cpus;
+	ep->spin_max_us = asked >= 0			   ? (unsigned)asked :
+			  ep->oversubscribed || ep->sleeps ? 0 :
+							     SPIN_MAX_US;
 	ep->spin_us = ep->spin_max_us;
 	ep->spin_patience = 1;
 }

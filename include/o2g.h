@@ -123,6 +123,11 @@ struct o2g_attr {
 	 * O2G_TCP_INTERFACES and O2G_TCP_PORTS say.
 	 */
 	const char *listen;
+	/*
+	 * Whoever waits sleeps at once, as a thread does that only serves others: it is
+	 * woken before those who compute, and need not spin or offer them its core.
+	 */
+	int sleeps;
 };
 
 int o2g_open(const struct o2g_attr *attr, struct o2g_ep **ep);

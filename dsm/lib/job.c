@@ -156,6 +156,7 @@ static int open_endpoint(void)
 	struct o2g_attr attr = { .rank = dsm.rank,
 				 .size = dsm.size,
 				 .job = "dsm",
+				 .sleeps = 1,
 				 .resolve = resolve,
 				 .lost = lost };
 	MPI_Comm here;
