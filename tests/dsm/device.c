@@ -269,7 +269,10 @@ static void children(char *at)
 {
 	at[8 * PAGE] = 42;
 	CHECK(child_reads(at + 8 * PAGE) == -SIGSEGV);
-	CHECK(!madvise(at + 8 * PAGE, PAGE, MADV_DOFORK));
+	if (madvise(at + 8 * PAGE, PAGE, MADV_DOFORK)) {
+		CHECK(errno == EINVAL); /* so it is on the newest kernels */
+		return;
+	}
 	CHECK(child_reads(at + 8 * PAGE) == 42);
 }
 
@@ -314,12 +317,11 @@ static void lost_home(void)
 	CHECK(!call(node, O2GS_REGION, &a));
 	at = map(a.fd);
 	at[0] = 1;
-	CHECK(!madvise(at, PAGES * PAGE, MADV_DOFORK));
 	pid = fork();
 	CHECK(pid >= 0);
 	if (!pid) {
 		alarm(60);
-		_exit(at[PAGE]);
+		_exit(map(a.fd)[PAGE]);
 	}
 	usleep(200000);
 	CHECK(!waitpid(pid, &status, WNOHANG));
