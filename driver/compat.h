@@ -132,4 +132,24 @@ static inline void o2gk_atomic_end(struct sock *sk, struct o2gk_atomic_send s)
 #endif
 }
 
+/*
+ * lock_sock(), unless somebody has it: true, and it is ours, until release_sock(). The
+ * kernel has none that does not wait.
+ */
+#ifndef o2gk_trylock_sock
+static inline bool o2gk_trylock_sock(struct sock *sk)
+{
+	bool got;
+
+	spin_lock_bh(&sk->sk_lock.slock);
+	got = !sock_owned_by_user_nocheck(sk);
+	if (got)
+		sk->sk_lock.owned = 1;
+	spin_unlock_bh(&sk->sk_lock.slock);
+	if (got)
+		mutex_acquire(&sk->sk_lock.dep_map, 0, 1, _RET_IP_);
+	return got;
+}
+#endif
+
 #endif

@@ -63,7 +63,8 @@ static struct o2gk_peer *lone_peer(struct o2gk_ep *ep, u32 number)
 
 /*
  * With the socket's lock from the beginning: whoever else has something for this
- * peer puts it in line, and sends it when we are done. -EAGAIN: not in this way.
+ * peer puts it in line, and sends it when we are done. -EAGAIN: not in this way, as
+ * when somebody else has it: see tx.c.
  */
 static int send_lone(struct o2gk_peer *p, const struct o2gd_inject *i)
 {
@@ -78,7 +79,8 @@ static int send_lone(struct o2gk_peer *p, const struct o2gd_inject *i)
 		return -EFAULT;
 	o2gk_ctl_init(&u.ctl, i->len);
 	u.ctl.lone = true;
-	lock_sock(p->sk);
+	if (!o2gk_trylock_sock(p->sk))
+		return -EAGAIN;
 	o2gk_ep_lock(ep);
 	if (o2g_list_empty(&p->txq) && !p->link)
 		err = o2g_proto_inject(&ep->core, &p->core, i->tag, u.ctl.body,

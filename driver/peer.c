@@ -11,6 +11,7 @@
 #include <linux/net.h>
 #include <linux/rcupdate.h>
 #include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 
 #define MAX_OTHERS BIT(20)
@@ -198,6 +199,23 @@ int o2gk_peer_add(struct o2gk_ep *ep, u32 number, u32 wire_rank)
 
 /* --- going --- */
 
+/*
+ * A worker may have the lock that waits for a page of this process. Nobody can say how
+ * long; but the process can be killed, and then nobody waits for its pages any more.
+ */
+static void lock_to_lose(struct o2gk_ep *ep, struct sock *sk)
+{
+	while (!o2gk_trylock_sock(sk)) {
+		if (!ep->mm || fatal_signal_pending(current)) {
+			if (ep->mm)
+				o2gk_recall(ep);
+			lock_sock(sk);
+			return;
+		}
+		schedule_timeout_killable(1);
+	}
+}
+
 /* With or without a socket; whoever calls has a reference. */
 static void lose(struct o2gk_peer *p)
 {
@@ -206,7 +224,7 @@ static void lose(struct o2gk_peer *p)
 
 	WRITE_ONCE(p->leaving, true); /* or its workers wait, with its locks */
 	if (sk)
-		lock_sock(sk);
+		lock_to_lose(ep, sk);
 	o2gk_ep_lock(ep);
 	o2gk_peer_lost(p, O2GD_LOST_LOCAL, 0);
 	o2gk_ep_unlock(ep, sk ? O2GK_WORKER : O2GK_CALLER, sk ? p : NULL);

@@ -7,7 +7,9 @@
  * are sent (o2gk_ep_unlock). The sender holds the socket's lock, which makes it
  * the only one:
  *
- *	the caller of a system call, straight from its own memory;
+ *	the caller of a system call, straight from its own memory; but it does not
+ *	wait for the lock: a worker may hold it that waits for a page of the caller's
+ *	process, which could not be killed as long;
  *	the receive path in softirq, answers on the socket they belong to;
  *	a worker, for everything else, borrowing the process's memory.
  *
@@ -492,7 +494,12 @@ void o2gk_tx_send(struct o2gk_peer *p, enum o2gk_context context)
 	/* Whoever adds to it after this look also has it sent. */
 	if (l && o2g_list_empty(&p->txq))
 		return;
-	lock_sock(p->sk);
+	if (context != O2GK_CALLER) {
+		lock_sock(p->sk);
+	} else if (!o2gk_trylock_sock(p->sk)) {
+		o2gk_queue(p, &p->tx_work);
+		return;
+	}
 	o2gk_tx_push(p, context);
 	release_sock(p->sk);
 }

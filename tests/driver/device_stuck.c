@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,6 +36,7 @@
 
 static enum never_kind kind = NEVER_UFFD;
 static bool is_unmapped; /* nothing but its descriptor keeps the endpoint */
+static bool goes_on;	 /* after that */
 static bool is_kept;	 /* somebody else could deliver, when it is dead */
 
 /* What the stuck process does with its memory. */
@@ -76,12 +78,32 @@ static void expect_word(int fd, char word)
 	CHECK(read(fd, &c, 1) == 1 && c == word);
 }
 
+static atomic_bool touched;
+
 /* Beside whoever waits. */
 static void *watch(void *arg)
 {
-	if (never_is_touched(&never))
+	if (never_is_touched(&never)) {
+		atomic_store(&touched, true);
 		tell(told, 't');
+	}
 	return arg;
+}
+
+/*
+ * A worker waits for a page of ours, perhaps with the socket's lock. What the process
+ * sends meanwhile goes in line; giving the peer up takes as long as that, but it can
+ * be killed then.
+ */
+static void go_on(void)
+{
+	uint32_t peer = 1;
+
+	while (!atomic_load(&touched))
+		usleep(1000);
+	dev_inject(&a, 1, 3, data, 8);
+	dev_submit(&a, O2GD_OP_SEND, 7, 1, 4, data, 8);
+	dev_call(&a, O2GD_PEER_DOWN, &peer);
 }
 
 /* A message from each of many peers, whose other ends are here. */
@@ -164,6 +186,8 @@ static void stuck_process(enum what what, int socket)
 		munmap(a.map, a.s.map_size);
 	tell(told, 'r');
 	touch(what);
+	if (goes_on)
+		go_on();
 	for (;;)
 		pause();
 }
@@ -332,6 +356,15 @@ static void stuck__receive(void)
 	stuck(RECEIVES, true);
 }
 
+static void stuck__goes_on(void)
+{
+	goes_on = true;
+	stuck(SENDS, false);
+	stuck(PUTS, true);
+	stuck(RECEIVES, false);
+	goes_on = false;
+}
+
 static void stuck__put(void)
 {
 	stuck(PUTS, false);
@@ -401,6 +434,7 @@ static const struct dev_case cases[] = {
 	DEV_CASE(stuck__put),	   DEV_CASE(stuck__registered),
 	DEV_CASE(stuck__unmapped), DEV_CASE(stuck__kept),
 	DEV_CASE(stuck__fuse),	   DEV_CASE(stuck__crowd),
+	DEV_CASE(stuck__goes_on),
 };
 
 int main(int argc, char **argv)

@@ -575,6 +575,79 @@ static void workers__of_their_own(void **state)
 	world_run(blocked);
 }
 
+/* A worker waits for a page with the lock of the socket. */
+static struct sock *taken;
+
+static struct sock *take_socket(struct end *e)
+{
+	struct o2gk_peer *p = o2gk_peer_hold(ep_of(e), !e->s.rank);
+
+	taken = p->sk;
+	o2gk_peer_put(p);
+	ep_of(e)->wq->blocked = true;
+	taken->owned = true;
+	return taken;
+}
+
+static void give_socket(struct end *e)
+{
+	taken->owned = false;
+	ep_of(e)->wq->blocked = false;
+}
+
+static void page_comes(void)
+{
+	if (mock.waits == 3)
+		give_socket(&a);
+}
+
+/* The workers are killed, and with the process nobody waits for its pages. */
+static void process_dies(void)
+{
+	if (mock.waits == 3)
+		mock.dying = true;
+	if (ep_of(&a)->recalled)
+		give_socket(&a);
+}
+
+static void taken_socket(void)
+{
+	u32 peer = 1;
+
+	assert_int_equal(world_open(), 0);
+	assert_int_equal(end_recv(&b, 1, 1, 8), 0);
+	assert_int_equal(end_recv(&b, 2, 2, 100), 0);
+	take_socket(&a);
+	assert_int_equal(end_inject(&a, 1, data, 8), 0);
+	assert_true(end_submit(&a, O2GD_OP_SEND, 1, 2, data, 100) >= 0);
+	give_socket(&a);
+	assert_int_equal(end_got(&b, 1, 1, 8), 0);
+	assert_int_equal(end_got(&b, 2, 2, 100), 0);
+	take_socket(&a);
+	mock.on_wait = page_comes;
+	assert_int_equal(end_call(&a, O2GD_PEER_DOWN, &peer), 0);
+	assert_false(ep_of(&a)->recalled);
+	a.lost = b.lost = true;
+}
+
+static void taken_for_good(void)
+{
+	u32 peer = 1;
+
+	assert_int_equal(world_open(), 0);
+	take_socket(&a);
+	mock.on_wait = process_dies;
+	assert_int_equal(end_call(&a, O2GD_PEER_DOWN, &peer), 0);
+	assert_true(ep_of(&a)->recalled);
+	a.lost = b.lost = true;
+}
+
+static void caller__does_not_wait_for_workers(void **state)
+{
+	world_run(taken_socket);
+	world_run(taken_for_good);
+}
+
 /* A user's endpoints together, in however many processes. */
 static void of_one_user(void)
 {
@@ -1079,6 +1152,7 @@ int main(void)
 		T(o2gk_is_orphan__execs),
 		T(look__strangers),
 		T(workers__of_their_own),
+		T(caller__does_not_wait_for_workers),
 		T(user__has_a_limit),
 		T(user__shares_workers),
 		T(o2gk_sock_register__one_lock),

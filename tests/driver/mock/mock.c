@@ -924,6 +924,18 @@ long schedule_timeout_interruptible(long left)
 	return schedule_timeout(left);
 }
 
+/* The one who asks, once something has killed it. */
+bool mock_is_dying(void)
+{
+	return mock.dying;
+}
+
+long schedule_timeout_killable(long left)
+{
+	mock_waits(__func__);
+	return schedule_timeout(left);
+}
+
 /* --- names, rights, the device --- */
 
 struct pid *get_pid(struct pid *p)

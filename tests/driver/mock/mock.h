@@ -34,6 +34,7 @@ struct mock {
 	bool own_pages; /* of the kernel are used, and not only pinned ones */
 	void (*on_copy)(void); /* called once, when pages are copied to pages */
 	void (*on_wait)(void); /* called whenever a while is slept */
+	bool dying;	       /* the process was killed, and is in a call */
 	bool may_kill;	       /* workers in the middle of something */
 	unsigned int kills;
 	unsigned int waits;

@@ -614,6 +614,9 @@ bool mock_run(void);
 /* Others get on meanwhile; 0 when they cannot. */
 long schedule_timeout(long left);
 long schedule_timeout_interruptible(long left);
+long schedule_timeout_killable(long left);
+bool mock_is_dying(void);
+#define fatal_signal_pending(task) ((void)(task), mock_is_dying())
 /* It is a worker that waits, and there is but one thread. */
 #define schedule_timeout_uninterruptible(n) \
 	(mock_may_sleep(__func__), mock_waits(__func__), jiffies += (n))
@@ -862,6 +865,8 @@ struct tcp_ulp_ops {
 struct socket *sockfd_lookup(int fd, int *err);
 void sockfd_put(struct socket *sock);
 void lock_sock(struct sock *sk);
+bool mock_trylock_sock(struct sock *sk);
+#define o2gk_trylock_sock mock_trylock_sock
 void release_sock(struct sock *sk);
 void tcp_sock_set_nodelay(struct sock *sk);
 bool sk_stream_is_writeable(const struct sock *sk);

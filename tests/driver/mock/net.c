@@ -86,6 +86,8 @@ void mock_arrive(void)
 void lock_sock(struct sock *sk)
 {
 	mock_may_sleep(__func__);
+	if (sk->owned && mock.on_wait)
+		mock.on_wait(); /* whoever has it may let go */
 	if (sk->owned)
 		mock_bug("it is owned", __func__);
 	for (int i = 0; i < nsockets; i++)
@@ -95,6 +97,15 @@ void lock_sock(struct sock *sk)
 	sk->owner = current;
 	sk->owned = true;
 	mock.mutexes++;
+}
+
+/* Somebody else, whom we do not have here, may own it: then lock_sock() would wait. */
+bool mock_trylock_sock(struct sock *sk)
+{
+	if (sk->owned)
+		return false;
+	lock_sock(sk);
+	return true;
 }
 
 /* The backlog first: in process context, but nothing there may sleep. */
