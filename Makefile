@@ -363,7 +363,7 @@ compdb: $(MPI_H) $(MOCK_INC)/ready
 	@$(MAKE) -nB --no-print-directory all bench-build test-build $(LAB_TOOLS) \
 	  $(BUILD)/lab/insn.so $(BUILD)/lab/show/o2g/messages \
 	  $(LAB_FS) $(addprefix $(BUILD)/lab/,liar kapi_peer) \
-	  $(addprefix $(BUILD)/lab/show/,sockets lateness dsm) | \
+	  $(addprefix $(BUILD)/lab/show/,sockets lateness dsm files) | \
 	  scripts/compdb '$(CC)' >$(COMPDB)
 	@echo "$(COMPDB) has $$(grep -c '"file"' $(COMPDB)) files"
 
