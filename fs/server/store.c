@@ -17,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cred.h"
 #include "fsd_log.h"
 
 #define MAGIC 0x003173662d67326full /* "o2g-fs1" */
@@ -194,6 +195,7 @@ int fsd_store_open(const char *dir, const u8 *uuid, u32 fids_max,
 		return -ENOMEM;
 	st->fd = -1;
 	st->fids_max = fids_max;
+	fsd_cred_own();
 	err = prepare(st, dir, uuid, found);
 	if (err) {
 		fsd_store_close(st, !*found);
@@ -205,8 +207,10 @@ int fsd_store_open(const char *dir, const u8 *uuid, u32 fids_max,
 
 void fsd_store_close(struct fsd_store *st, bool remove)
 {
-	if (remove && st->path[0])
+	if (remove && st->path[0]) {
+		fsd_cred_own();
 		unlink(st->path);
+	}
 	if (st->map)
 		munmap(st->map, st->size);
 	if (st->fd >= 0)

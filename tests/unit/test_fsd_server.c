@@ -629,6 +629,40 @@ static void create(struct client *k, const char *name, u32 gid)
 	ok(p9c_clunk(&k->c, F));
 }
 
+static unsigned sessions_on_disk(void)
+{
+	DIR *d = opendir(path("state"));
+	unsigned n = 0;
+
+	assert_non_null(d);
+	for (struct dirent *e; (e = readdir(d));)
+		n += strstr(e->d_name, ".session") != NULL;
+	closedir(d);
+	return n;
+}
+
+/* A thread that has just acted for somebody keeps the server's own files as itself. */
+static void kept_as_itself(void **state)
+{
+	u64 end = o2g_now_us() + LIMIT_S * 1000000;
+	struct client k;
+
+	if (geteuid())
+		skip();
+	for (int i = 0; i < 5; i++) {
+		mount_as(&k, "data", 1000);
+		is(p9c_walk(&k.c, ROOT, F, ""), 0);
+		ok(p9c_lopen(&k.c, F, O_RDONLY | O_DIRECTORY));
+		ok(p9c_clunk(&k.c, F));
+		ok(p9c_clunk(&k.c, ROOT));
+		leave(&k);
+		while (sessions_on_disk()) {
+			assert_true(o2g_now_us() < end);
+			usleep(20000);
+		}
+	}
+}
+
 static void users(void **state)
 {
 	struct client root, safe, all, user;
@@ -783,10 +817,19 @@ static void status_early(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		T(files),	 T(keys),      T(hello),
-		T(many_clients), T(restarted), T(repeated),
-		T(clients_die),	 T(strangers), T(users),
-		T(read_only),	 T(status),    cmocka_unit_test(status_early),
+		T(files),
+		T(keys),
+		T(hello),
+		T(many_clients),
+		T(restarted),
+		T(repeated),
+		T(kept_as_itself),
+		T(clients_die),
+		T(strangers),
+		T(users),
+		T(read_only),
+		T(status),
+		cmocka_unit_test(status_early),
 	};
 
 	setenv("O2G_CHANNELS", "tcp", 1);
