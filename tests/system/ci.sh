@@ -67,6 +67,7 @@ proves "$((10 + steps - 1)) passed, 0 failed, 2 skipped" 0 \
 	TESTS="10 passed, 0 failed, 2 skipped"
 expect "$TMP/out" '^skipped: system/x: no reason$'
 proves "$((10 + steps - 1)) passed, 1 failed" 1 TESTS="10 passed, 1 failed"
+expect "$TMP/out" "^== make test: [0-9]+ s, exit code 1\$"
 proves "$((10 + steps - 2)) passed, 1 failed" 1 TESTS="10 passed, 0 failed" CLANG=2
 expect "$TMP/out" '^failed: .*clang'
 # Without a last line nothing has been tested.
