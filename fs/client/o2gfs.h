@@ -116,7 +116,7 @@ struct o2gfs_rpc {
 	u8 type;
 	u32 data;    /* bytes that are sent beside 9p's header */
 	bool direct; /* o2gfs_zc_request() waits for it */
-	bool mortal; /* its process is being killed: it does not wait for ever */
+	bool mortal; /* its process is being killed: it does not wait forever */
 	atomic_t pending; /* messages, and whoever starts or cancels them */
 	int result;	  /* of an attempt: a negative errno */
 

@@ -59,6 +59,31 @@ static int made(const struct fsd_req *r, int ret)
 	return -errno;
 }
 
+/* Something of this name is about to be made, by the caller. */
+static int begin_make(struct fsd_req *r, struct spot *at, u32 fid,
+		      struct p9_str name, gid_t gid)
+{
+	int err = hold_spot(r, at, fid, name);
+
+	if (err)
+		return err;
+	err = fsd_act_to_make(at->dir, gid);
+	if (err)
+		fsd_release(r->s, at->dir);
+	return err;
+}
+
+/* @ret is what making it returned. */
+static int end_make(struct fsd_req *r, struct spot *at, int ret)
+{
+	int err = made(r, ret);
+
+	if (!err)
+		err = put_new(r, at);
+	fsd_release(r->s, at->dir);
+	return err;
+}
+
 int fsd_op_symlink(struct fsd_req *r)
 {
 	u32 fid = p9_get32(&r->in);
@@ -76,16 +101,10 @@ int fsd_op_symlink(struct fsd_req *r)
 		return -ENAMETOOLONG;
 	memcpy(target, to.text, to.len);
 	target[to.len] = '\0';
-	err = hold_spot(r, &at, fid, name);
+	err = begin_make(r, &at, fid, name, gid);
 	if (err)
 		return err;
-	err = fsd_act_to_make(at.dir, gid);
-	if (!err)
-		err = made(r, symlinkat(target, at.dir->fd, at.name));
-	if (!err)
-		err = put_new(r, &at);
-	fsd_release(r->s, at.dir);
-	return err;
+	return end_make(r, &at, symlinkat(target, at.dir->fd, at.name));
 }
 
 int fsd_op_mknod(struct fsd_req *r)
@@ -99,17 +118,12 @@ int fsd_op_mknod(struct fsd_req *r)
 	int err = fsd_args_end(r);
 
 	if (!err)
-		err = hold_spot(r, &at, fid, name);
+		err = begin_make(r, &at, fid, name, gid);
 	if (err)
 		return err;
-	err = fsd_act_to_make(at.dir, gid);
-	if (!err)
-		err = made(r, mknodat(at.dir->fd, at.name, mode,
-				      makedev(major, minor)));
-	if (!err)
-		err = put_new(r, &at);
-	fsd_release(r->s, at.dir);
-	return err;
+	return end_make(r, &at,
+			mknodat(at.dir->fd, at.name, mode,
+				makedev(major, minor)));
 }
 
 int fsd_op_mkdir(struct fsd_req *r)
@@ -122,16 +136,10 @@ int fsd_op_mkdir(struct fsd_req *r)
 	int err = fsd_args_end(r);
 
 	if (!err)
-		err = hold_spot(r, &at, fid, name);
+		err = begin_make(r, &at, fid, name, gid);
 	if (err)
 		return err;
-	err = fsd_act_to_make(at.dir, gid);
-	if (!err)
-		err = made(r, mkdirat(at.dir->fd, at.name, mode & 07777));
-	if (!err)
-		err = put_new(r, &at);
-	fsd_release(r->s, at.dir);
-	return err;
+	return end_make(r, &at, mkdirat(at.dir->fd, at.name, mode & 07777));
 }
 
 /* Exports may share a file system, and still nothing goes from one to the other. */

@@ -516,7 +516,7 @@ void fsd_door_close(struct fsd_door *d)
 	free(d->lost);
 }
 
-/* A client that does not take its answers would keep slots for ever. */
+/* A client that never takes its answers would keep slots forever. */
 void fsd_door_tend(struct fsd_door *d)
 {
 	u64 now = o2g_now_ns(), since;

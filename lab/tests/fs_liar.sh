@@ -3,7 +3,7 @@
 # timeout: 150
 # slow: what is not answered takes time; make test-long
 # A server that lies, at random: processes get errors or wrong bytes, no process hangs
-# for ever, nothing else happens, and the mount goes away.
+# forever, nothing else happens, and the mount goes away.
 . lab/tests/guest.inc
 . lab/tests/fs.inc
 need_fs
